@@ -11,11 +11,10 @@ long.) A difference is of the mean over repositories, with the interval of a pai
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+import asked
 import ndcg
 
 from findling.engine import Engine
@@ -56,14 +55,11 @@ def run_of(answers: Answers) -> dict[str, ndcg.Answer]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
+    parser = asked.parser(__doc__)
     parser.add_argument("--mode", choices=MODES, default="auto")
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
     parser.add_argument("--ask-again", action="store_true", help="ask with each weight at zero, instead of sorting")
     options = parser.parse_args(arguments)
-    queries = ndcg.load_queries(options.queries)
+    queries = asked.queries(options)
     engines = {}
     for repo in sorted({query.repo for query in queries}):
         root = options.corpora / repo

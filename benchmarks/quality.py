@@ -9,7 +9,6 @@ best first. ``findling eval`` does the same for whoever has no older run; ``ndcg
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -17,6 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import asked
 import ndcg
 from msgspec import to_builtins
 
@@ -27,22 +27,16 @@ from findling.model.types import LOW_CONFIDENCE, MODES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
+    parser = asked.parser(__doc__)
     parser.add_argument("--run", type=Path, required=True, help="write the answers here")
     parser.add_argument("--against", type=Path, help="an older run to compare with, query by query")
     parser.add_argument("--mode", choices=MODES, default="auto")
     parser.add_argument("--limit", type=int, default=LIMIT)
-    parser.add_argument("--repos", nargs="*", help="only these repositories")
     parser.add_argument("--low-confidence", type=float, default=LOW_CONFIDENCE, metavar="BELOW")
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
     parser.add_argument("--json", type=Path, help="write the numbers here")
     options = parser.parse_args(arguments)
 
-    queries = ndcg.load_queries(options.queries)
-    if options.repos:
-        queries = [query for query in queries if query.repo in options.repos]
+    queries = asked.queries(options)
     missing = sorted({query.repo for query in queries if not (options.corpora / query.repo).is_dir()})
     if missing:
         print(f"Not in {options.corpora}: {', '.join(missing)}. Their queries are left out.", file=sys.stderr)

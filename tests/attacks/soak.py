@@ -35,8 +35,7 @@ from actors import edit, lay_out
 from asked_servers import MAY_HAPPEN, Held, held_by
 from indexes import write
 
-from findling.contracts import call
-from findling.contracts.workspaces import open_workspace
+from findling.contracts import Workspace, call
 from findling.faces.mcp.desk import REST_S
 
 CLIENTS = 6
@@ -233,7 +232,7 @@ class Soak:
         beside.mkdir()
         for name, root in self.roots.items():
             shutil.copytree(root, beside / name, symlinks=True, ignore=shutil.ignore_patterns(".findling"))
-        with open_workspace(roots=[beside / name for name in self.roots]) as scratch:
+        with Workspace(roots=[beside / name for name in self.roots]) as scratch:
             for root in scratch.roots:
                 root.engine.index()
             until = time.monotonic() + SETTLES_S

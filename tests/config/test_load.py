@@ -274,7 +274,7 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
         (f"similarity_threshold = {'9' * 400}", "semantic.similarity_threshold is a very large number."),
         (f"similarity_threshold = -{'9' * 400}", "semantic.similarity_threshold is a very large number."),
         (f"model_dim = {'9' * 400}", "semantic.model_dim is a very large number."),
-        ("model_dim = 1e400", "semantic.model_dim is inf."),
+        ("model_dim = 1e400", "semantic.model_dim is a number with a decimal point."),
         ('ratio = "half"', "semantic.ratio is text."),
         ("enabled = 1", "semantic.enabled is a whole number."),
         ('enabled = "on"', "semantic.enabled is 'on'."),

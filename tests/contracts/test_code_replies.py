@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from findling.config import Config
 from findling.config.options import Hybrid, Rerank, Semantic
-from findling.contracts import code_metadata, code_search, repo
+from findling.contracts import code, code_metadata, code_search, repo
 from findling.contracts.code_search import Rerank as Reranked
 from findling.contracts.code_search import reranked
 from findling.model.types import (
@@ -23,7 +23,10 @@ from findling.model.types import (
     Intent,
     Meaning,
     Query,
+    Reference,
     SearchResult,
+    SymbolHit,
+    SymbolResult,
 )
 
 GIVEN: dict[str, Any] = {
@@ -300,3 +303,46 @@ def test_an_answer_that_is_not_whole_says_so() -> None:
 def test_search_semantic_without_vectors(meaning: Meaning, expected: dict[str, Any]) -> None:
     """S4-28, S4-45."""
     assert repo.semantic_facts(answer(meaning=meaning)) == expected
+
+
+# --- locate_symbol -----------------------------------------------------------------------------------------------
+
+
+def named(*names: str, uses: int = 0, freshness: Any = "fresh", notes: tuple[str, ...] = ()) -> SymbolResult:
+    """Definitions ``retry`` by the names that they were found as, and so many uses, as an engine would give them."""
+    found = [
+        SymbolHit(f"{name}.py", 1, 1, 9, name, "fn", name, "python", f"def {name}()", "exact" if at < 2 else "part")
+        for at, name in enumerate(names)
+    ]
+    lines = [Reference("use.py", line, 1, "retry()") for line in range(1, uses + 1)]
+    return SymbolResult(
+        "retry", tuple(found), tuple(lines), len(found), uses, False, freshness, "complete", WHOLE, 1.0, notes
+    )
+
+
+LOCATED = {"name": "retry", "limit": 3, "detail_level": "location"}
+
+
+@pytest.mark.parametrize(
+    ("found", "offset", "scores"),
+    [
+        (named("retry", "Retry", "retry_all"), 0, [1.0, 1.0, 0.5]),
+        (named("retry", "re_try"), 0, [1.0, 0.9]),
+        (named("retry", uses=9), 0, [1.0, 0.4, 0.4]),
+        (named("retry", uses=3), 3, [0.4]),
+        (named(uses=2), 0, [0.4, 0.4]),
+        (named(), 0, []),
+    ],
+)
+def test_definitions_come_before_uses_from_page_to_page(found: SymbolResult, offset: int, scores: list[float]) -> None:
+    reply = code.located(found, LOCATED, {}, offset)
+    assert reply.facts is not None and reply.listing is not None
+    assert [each["score"] for each in reply.facts["results"]] == scores
+    assert reply.listing.total == reply.facts["total_candidates"] == found.total_definitions + found.total_references
+
+
+def test_a_lookup_that_is_not_fresh_goes_on_behind_and_its_notes_are_warnings() -> None:
+    reply = code.located(named("retry", freshness="stale", notes=("3 files changed",)), LOCATED, {"ref": "main"})
+    assert reply.unfinished and not code.located(named("retry"), LOCATED, {}).unfinished
+    assert reply.facts is not None
+    assert reply.facts["metadata"] == {"ref": "main", "warnings": ["3 files changed"]}

@@ -394,6 +394,21 @@ def test_an_index_of_a_later_version(project: Path) -> None:
         assert (health["status"], health["sqlite_ok"]) == ("error", False)
 
 
+def test_an_index_of_an_earlier_version(project: Path) -> None:
+    import sqlite3
+
+    with Workspace(project, root=project) as workspace:
+        workspace.engine.index()
+        database = workspace.engine.store_dir / "index.db"
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA user_version=1")
+    connection.commit()
+    connection.close()
+    with Workspace(project, root=project) as workspace:
+        assert facts(call("index_status", {}, workspace))["schema_status"] == "reindex_required"
+        assert facts(call("health_check", {}, workspace))["sqlite_ok"] is False
+
+
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with Workspace(tmp_path / "missing") as workspace:
         refused = call("search_code", {"query": "retry"}, workspace)

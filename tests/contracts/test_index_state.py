@@ -14,7 +14,6 @@ import pytest
 from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
-from findling.contracts.workspaces import open_workspace
 from findling.engine import indexer
 from findling.engine.configuration import Configuration
 from findling.model.types import Progress
@@ -188,7 +187,7 @@ def test_what_changed_and_is_not_taken_in_is_stale(project: Path) -> None:
 
 
 def test_of_several_roots_one_that_is_not_whole_makes_the_answer_partial(indexed: Path, part: Path) -> None:
-    with open_workspace(roots=[indexed, part], config=AS_IT_IS) as workspace:
+    with Workspace(roots=[indexed, part], config=AS_IT_IS) as workspace:
         for tool in FROM_THE_INDEX:
             if tool == "find_similar":
                 continue  # of one root
@@ -230,9 +229,7 @@ def test_what_a_question_has_no_time_for_goes_on_after_it(
             assert again["total_matches"] == LATER
 
 
-def test_a_question_of_text_waits_for_the_text_of_a_job_but_not_for_vectors(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_of_text_does_not_wait_for_vectors(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
     def embed(*_: object, on_progress: Any, **__: object) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from findling.contracts import TOOLS, Workspace, call, open_workspace
+from findling.contracts import TOOLS, Workspace, call
 from findling.contracts.model import ToolResult
 from findling.engine import Engine
 
@@ -170,7 +170,7 @@ def test_pages_of_several_roots(tool: str, tmp_path: Path) -> None:
         write(root)
         with Engine.open(root=root) as engine:
             engine.index()
-    with open_workspace(roots=roots) as opened:
+    with Workspace(roots=roots) as opened:
         every = [place for page in pages(opened, tool, ASKED[tool]) for place in page]
     assert len(every) == len(set(every))
     assert {path.partition("/")[0] for path, _ in every} == {"one", "two"}

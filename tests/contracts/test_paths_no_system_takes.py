@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from findling.contracts import Workspace, call
-from findling.contracts.workspaces import open_workspace
 
 NAME = "x" * 300
 TOO_LONG = (NAME, f"{NAME}/client.py", f"src/{NAME}", f"{NAME}.pdf")
@@ -52,7 +51,7 @@ def test_of_several_roots_too(name: str, project: Path, tmp_path_factory: pytest
     other = tmp_path_factory.mktemp("elsewhere") / "other"
     other.mkdir()
     (other / "a.py").write_text("A = 1\n")
-    with open_workspace(None, roots=[project, other]) as both:
+    with Workspace(None, roots=[project, other]) as both:
         assert said(name, {"path": f"other/{NAME}"}, both) == f"file cannot be read: other/{NAME} (File name too long)"
 
 

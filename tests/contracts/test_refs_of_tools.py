@@ -14,7 +14,6 @@ import pytest
 
 from findling.contracts import Workspace
 from findling.contracts.registry import call
-from findling.contracts.workspaces import Workspaces, open_workspace
 from findling.engine import freshness, watching
 from findling.engine.index_jobs import IndexJobs
 from findling.engine.jobs import RunningJob
@@ -173,7 +172,7 @@ ON_FEATURE: dict[str, dict[str, Any]] = {
 
 def test_several_roots_at_a_ref(tmp_path: Path) -> None:
     roots = [lay_out(tmp_path / "roots" / name) for name in ("one", "two")]
-    with open_workspace(roots=roots) as workspace:
+    with Workspace(roots=roots) as workspace:
         found = facts("search_code", workspace, query="only_on_feature", ref="feature", detail_level="context")
         bodies = {row["path"]: row["body"] for row in found["results"]}
         assert "return 1" in bodies["one/feature.py"] and "return 1" in bodies["two/feature.py"]
@@ -286,21 +285,20 @@ def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:
 
 def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None:
     """D13, S0-24."""
-    assert workspace.watched is None
+    assert workspace.root.watched is None
     workspace.watch()
-    assert isinstance(workspace.watched, watching.Watch)
+    assert isinstance(workspace.root.watched, watching.Watch)
     assert facts("index_status", workspace)["watching"]["state"] in ("waiting", "standby", "watching")
     for option in ("watch", "autoIndex"):
         (workspace.engine.root / "findling.toml").write_text(f"[semantic]\n{option} = false\n")
         with Workspace(root=workspace.engine.root) as other:
             other.watch()
-            assert other.watched is None
+            assert other.root.watched is None
 
 
 def test_several_roots_open_the_library_once_for_every_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    with open_workspace(roots=[lay_out(tmp_path / "one"), lay_out(tmp_path / "two")]) as several:
-        assert isinstance(several, Workspaces)
+    with Workspace(roots=[lay_out(tmp_path / "one"), lay_out(tmp_path / "two")]) as several:
         at = several.at("feature")
         assert at is not several
         assert at.library is several.at("feature").library is several.library

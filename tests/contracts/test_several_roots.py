@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from findling.contracts import Workspace, call
-from findling.contracts.workspaces import Workspaces, name_roots, open_workspace, split
+from findling.contracts.workspaces import name_roots, split
 from findling.model.errors import InvalidInput
 
 SHOP: Mapping[str, str] = {
@@ -64,10 +64,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def both(indexed: Path, shop: Path) -> Iterator[Workspaces]:
+def both(indexed: Path, shop: Path) -> Iterator[Workspace]:
     """The project of the other tests under its folder's name, and the shop."""
-    with open_workspace(roots=[indexed, shop]) as opened:
-        assert isinstance(opened, Workspaces)
+    with Workspace(roots=[indexed, shop]) as opened:
         yield opened
 
 
@@ -100,15 +99,15 @@ def test_names_are_unique(tmp_path: Path) -> None:
 def test_a_root_in_a_root_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     with pytest.raises(InvalidInput, match="lies in the root"):
-        open_workspace(roots=[tmp_path / "a", tmp_path / "a" / "b"])
+        Workspace(roots=[tmp_path / "a", tmp_path / "a" / "b"])
 
 
 def test_one_root_given_twice_is_one(tmp_path: Path) -> None:
-    assert not isinstance(open_workspace(roots=[tmp_path, tmp_path]), Workspaces)
+    assert not Workspace(roots=[tmp_path, tmp_path]).several
     with pytest.raises(InvalidInput, match="narrows one root"):
         (tmp_path / "a").mkdir()
         (tmp_path / "b").mkdir()
-        open_workspace(tmp_path, roots=[tmp_path / "a", tmp_path / "b"])
+        Workspace(tmp_path, roots=[tmp_path / "a", tmp_path / "b"])
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_paths_are_split_at_the_root(path: str, expected: tuple[str, str]) -> No
 # --- searching -------------------------------------------------------------------------------------------------
 
 
-def test_names_are_found_in_whatever_root(both: Workspaces, project_name: str) -> None:
+def test_names_are_found_in_whatever_root(both: Workspace, project_name: str) -> None:
     found = facts(both, "locate_symbol", name="retry")
     assert {path.partition("/")[0] for path in paths(found)} == {project_name, "shop"}
     assert paths(facts(both, "locate_symbol", name="Basket"))[0] == "shop/src/basket.py"
@@ -144,14 +143,14 @@ def test_names_are_found_in_whatever_root(both: Workspaces, project_name: str) -
         ("the sum of an invoice with tax", "{project}/src/billing/invoice.py"),
     ],
 )
-def test_the_root_that_knows_the_answer_comes_first(query: str, path: str, both: Workspaces, project_name: str) -> None:
+def test_the_root_that_knows_the_answer_comes_first(query: str, path: str, both: Workspace, project_name: str) -> None:
     """Scores of one root are not measured by the best of the other."""
     expected = path.format(project=project_name)
     for name in ("search_code", "hybrid_search", "search_semantic"):
         assert paths(facts(both, name, query=query))[0] == expected, name
 
 
-def test_counts_are_of_all_roots(both: Workspaces, indexed: Path, shop: Path) -> None:
+def test_counts_are_of_all_roots(both: Workspace, indexed: Path, shop: Path) -> None:
     def counted(root: Path) -> dict[str, Any]:
         with Workspace(root, root=root) as workspace:
             return facts(workspace, "search_keyword", query=r"def \w+")
@@ -165,7 +164,7 @@ def test_counts_are_of_all_roots(both: Workspaces, indexed: Path, shop: Path) ->
     assert (metadata["result_completeness"], metadata["freshness_status"]) == ("complete", "fresh")
 
 
-def test_what_one_root_lacks_another_has_and_what_all_lack_is_absent(both: Workspaces) -> None:
+def test_what_one_root_lacks_another_has_and_what_all_lack_is_absent(both: Workspace) -> None:
     found = facts(both, "search_code", query="add_article")
     assert found["results"]
     assert "absent" not in found
@@ -179,7 +178,7 @@ def test_what_one_root_lacks_another_has_and_what_all_lack_is_absent(both: Works
         assert not found["nearest"][0]["path"].startswith("src/")
 
 
-def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None:
+def test_search_code_decides_on_the_list_that_it_shows(both: Workspace) -> None:
     found = facts(both, "search_code", query="how is a failed request sent again", limit=3)
     metadata = found["metadata"]
     assert metadata["top_score"] == found["results"][0]["score"]
@@ -193,7 +192,7 @@ def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None
 # --- one file --------------------------------------------------------------------------------------------------
 
 
-def test_files_are_named_by_their_root(both: Workspaces, shop: Path) -> None:
+def test_files_are_named_by_their_root(both: Workspace, shop: Path) -> None:
     assert facts(both, "get_file", path="shop/src/basket.py", end_line=1) == {
         "path": "shop/src/basket.py",
         "content": '"""What a customer wants to buy."""\n',
@@ -216,7 +215,7 @@ def test_files_are_named_by_their_root(both: Workspaces, shop: Path) -> None:
         ("/etc/passwd", "must begin with the name of a root"),
     ],
 )
-def test_other_paths_are_refused_as_they_were_given(path: str, said: str, both: Workspaces) -> None:
+def test_other_paths_are_refused_as_they_were_given(path: str, said: str, both: Workspace) -> None:
     result = call("get_file", {"path": path}, both)
     assert result.is_error
     assert said in result.text_blocks[0]
@@ -224,7 +223,7 @@ def test_other_paths_are_refused_as_they_were_given(path: str, said: str, both: 
 
 def test_a_short_path_is_told_whole(indexed: Path, tmp_path: Path) -> None:
     (tmp_path / "A").mkdir()
-    with open_workspace(roots=[tmp_path / "A", indexed]) as opened:
+    with Workspace(roots=[tmp_path / "A", indexed]) as opened:
         result = call("get_file", {"path": "A/f"}, opened)
     assert (result.is_error, result.text_blocks) == (True, ["file not found: A/f"])
 
@@ -264,7 +263,7 @@ JOINTLY: Mapping[str, Mapping[str, Any]] = {
 @pytest.mark.parametrize("how", ["down", "disabled", "misconfigured", "later"])
 def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bool, shop: Path, tmp_path: Path) -> None:
     broken = _broken(tmp_path, how)
-    with open_workspace(roots=[broken, shop] if first else [shop, broken]) as opened:
+    with Workspace(roots=[broken, shop] if first else [shop, broken]) as opened:
         found = facts(opened, "semantic_search", query="when is the shop open", threshold=0.1)
         assert "error" not in found and "message" not in found
         by_meaning = [each["docPath"] for each in found["results"] if each.get("used_semantic", True)]
@@ -305,12 +304,12 @@ def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bo
 
 
 def test_where_no_root_can_answer_the_call_fails(tmp_path: Path) -> None:
-    with open_workspace(roots=[tmp_path / "x" / "A", tmp_path / "x" / "B"]) as opened:
+    with Workspace(roots=[tmp_path / "x" / "A", tmp_path / "x" / "B"]) as opened:
         result = call("search_code", {"query": "anything"}, opened)
         assert result.as_json()["error"]["code"] == "project_not_found"
         assert call("search_keyword", {"query": "anything"}, opened).is_error
     roots = [_broken(tmp_path / how, how) for how in ("disabled", "misconfigured")]
-    with open_workspace(roots=roots) as opened:
+    with Workspace(roots=roots) as opened:
         result = call("semantic_search", {"query": "when is the shop open"}, opened)
     assert result.is_error
     assert result.as_json()["error"] == "semantic_disabled"
@@ -325,7 +324,7 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
         '[embedding]\nprovider = "ollama"\n[semantic]\nollama_url = "http://127.0.0.1:1"\n'
     )
     for roots in ([shop, other], [other, shop]):
-        with open_workspace(roots=roots) as opened:
+        with Workspace(roots=roots) as opened:
             found = facts(opened, "semantic_search", query="when is the shop open", threshold=0.1)
             assert paths(found, field="docPath")[0] == "shop/docs/shop.md"
             assert paths(found, field="docPath")[-1] == "museum/hours.md", "after what meaning found"
@@ -342,7 +341,7 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
 # --- documents -------------------------------------------------------------------------------------------------
 
 
-def test_documents_of_all_roots(both: Workspaces, project_name: str) -> None:
+def test_documents_of_all_roots(both: Workspace, project_name: str) -> None:
     found = facts(both, "semantic_search", query="when is the shop open", threshold=0.1, limit=3)
     assert found["results"][0]["docPath"] == "shop/docs/shop.md"
     similarities = [result["similarity"] for result in found["results"]]
@@ -352,7 +351,7 @@ def test_documents_of_all_roots(both: Workspaces, project_name: str) -> None:
     assert f"{project_name}/docs/guide.md" in paths(facts(both, "search_docs", query="network"), field="p")
 
 
-def test_a_path_prefix_names_the_root(both: Workspaces, project_name: str) -> None:
+def test_a_path_prefix_names_the_root(both: Workspace, project_name: str) -> None:
     everywhere = facts(both, "search_docs", query="the", limit=100)
     for prefix in ("shop", "shop/", "shop/docs", "sho"):
         found = paths(facts(both, "search_docs", query="the", pathPrefix=prefix), field="p")
@@ -364,17 +363,17 @@ def test_a_path_prefix_names_the_root(both: Workspaces, project_name: str) -> No
     assert call("search_docs", {"query": "the", "pathPrefix": "nowhere/docs"}, both).is_error
 
 
-def test_plans_are_those_of_every_root(both: Workspaces) -> None:
+def test_plans_are_those_of_every_root(both: Workspace) -> None:
     found = facts(both, "search_docs", query="articles", planId="4")
     assert paths(found, field="p") == ["shop/plans/0004-returns/plan.md"]
 
 
-def test_what_is_like_a_document(both: Workspaces) -> None:
+def test_what_is_like_a_document(both: Workspace) -> None:
     found = facts(both, "find_similar", docPath="shop/docs/shop.md")
     assert paths(found, "similar", "docPath") == ["shop/plans/0004-returns/plan.md"]
 
 
-def test_the_library_has_absolute_paths(both: Workspaces, shop: Path) -> None:
+def test_the_library_has_absolute_paths(both: Workspace, shop: Path) -> None:
     result = call("search_documents", {"query": "when is the shop open", "options": {"minScore": 0.1}}, both)
     first = json.loads(result.text_blocks[1])["results"][0]
     assert (first["filePath"], first["collection"]) == (str(shop / "docs" / "shop.md"), "shop")
@@ -383,7 +382,7 @@ def test_the_library_has_absolute_paths(both: Workspaces, shop: Path) -> None:
 # --- indexes ---------------------------------------------------------------------------------------------------
 
 
-def test_the_status_is_of_all_and_of_each(both: Workspaces, indexed: Path, shop: Path) -> None:
+def test_the_status_is_of_all_and_of_each(both: Workspace, indexed: Path, shop: Path) -> None:
     status = facts(both, "index_status")
     assert status["index_status"] == "ready"
     assert [project["repo_root"] for project in status["projects"]] == [str(indexed), str(shop)]
@@ -396,7 +395,7 @@ def test_the_status_is_of_all_and_of_each(both: Workspaces, indexed: Path, shop:
 def test_one_root_that_is_not_indexed_is_told(indexed: Path, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "a.py").write_text("def brand_new():\n    pass\n")
-    with open_workspace(roots=[indexed, tmp_path / "new"]) as workspace:
+    with Workspace(roots=[indexed, tmp_path / "new"]) as workspace:
         status = facts(workspace, "index_status")
         assert (status["index_status"], status["metadata"]["indexing_status"]) == ("not_indexed", "not_indexed")
         assert "last_indexed_at" not in status
@@ -410,7 +409,7 @@ def test_one_root_that_is_not_indexed_is_told(indexed: Path, tmp_path: Path) -> 
 # --- transports ------------------------------------------------------------------------------------------------
 
 
-def test_the_command_line_and_the_server_take_several_roots(indexed: Path, shop: Path, both: Workspaces) -> None:
+def test_the_command_line_and_the_server_take_several_roots(indexed: Path, shop: Path, both: Workspace) -> None:
     arguments = {"name": "retry", "limit": 5}
     expected = facts(both, "find_symbol", **arguments)
     roots = ["--root", str(indexed), "--root", str(shop)]

@@ -56,7 +56,7 @@ class InlinePool:
         pass
 
     def submit(self, batch: list[pool.Task]) -> None:
-        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch]))
+        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch], 20.0))
         self._answers.append([(task.key, answer) for task, answer in zip(batch, answers, strict=True)])
 
     def collect(self, _: float | None = None) -> list[tuple[int, Any]] | None:

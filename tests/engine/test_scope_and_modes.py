@@ -13,7 +13,7 @@ import pytest
 from indexes import SMALL, contents, make, places, rows, write
 
 from findling import Engine
-from findling.contracts.workspaces import open_workspace
+from findling.contracts import Workspace
 from findling.engine import indexer
 from findling.model import errors
 from findling.model.types import MODES
@@ -414,7 +414,7 @@ def test_a_path_may_be_any_path(tmp_path: Path) -> None:
         assert engine.reembed([Path("src/retry.py")], anew=True).chunks
         assert engine.changed("src/retry.py") == ([], set())
         assert engine.reembed("src/retry.py", anew=True).embedded == ("src/retry.py",)
-    with open_workspace(root / "src", roots=[os.fspath(root)]) as workspace:
+    with Workspace(root / "src", roots=[os.fspath(root)]) as workspace:
         assert workspace.engine.scope == "src"
 
 

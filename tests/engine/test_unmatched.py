@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from findling import Engine
-from findling.contracts import call, open_workspace
-from findling.contracts.workspaces import Workspace
+from findling.contracts import Workspace, call
 from findling.faces.cli import main as cli
 from findling.model.types import Query
 
@@ -38,7 +37,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def workspace(root: Path) -> Iterator[Workspace]:
-    with open_workspace(roots=[str(root)]) as opened:
+    with Workspace(roots=[str(root)]) as opened:
         yield opened
 
 

@@ -120,6 +120,7 @@ def test_a_command_that_names_a_file_leaves_no_worker_behind(tmp_path: Path) -> 
 
 def test_a_stopped_worker_overruns_its_time_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "_BATCH_S", 0.3)
+    monkeypatch.setattr(pool_module, "_WALL_FACTOR", 1)
     before = children()
     with WorkerPool(1) as pool:
         pool.warm_up()
@@ -129,6 +130,26 @@ def test_a_stopped_worker_overruns_its_time_and_is_replaced(monkeypatch: pytest.
         answers = answers_of(pool)
     assert all(isinstance(answer, Reading) for answer in answers.values())
     assert len(answers) == 3
+
+
+def test_a_worker_that_gets_no_processor_for_long_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_BATCH_S", 1.0)
+    monkeypatch.setattr(pool_module, "_WALL_FACTOR", 1000)
+    before = children()
+    with WorkerPool(1) as pool:
+        pool.warm_up()
+        (worker,) = children() - before
+        os.kill(worker, signal.SIGSTOP)
+        pool.submit([Task(1, "f.py", CODE)])
+        threading.Timer(1.2, os.kill, (worker, signal.SIGCONT)).start()
+        assert isinstance(answers_of(pool)[1], Reading)
+        assert children() - before == {worker}
+
+
+def test_a_worker_that_uses_up_its_processor_time_is_ended() -> None:
+    program = "from findling.reading.worker import limit_time; limit_time(0.1)\nwhile True: pass"
+    ended = subprocess.run([sys.executable, "-c", program], timeout=120, check=False)
+    assert ended.returncode == -signal.SIGXCPU
 
 
 class Assassin(threading.Thread):
@@ -156,6 +177,7 @@ class Assassin(threading.Thread):
 def test_a_file_whose_worker_always_ends_is_reported(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
     monkeypatch.setattr(pool_module, "_BATCH_S", 0.2)
     monkeypatch.setattr(pool_module, "_FILE_S", 0.2)
+    monkeypatch.setattr(pool_module, "_WALL_FACTOR", 1)
     assassin = Assassin(children(), number)
     with WorkerPool(1) as pool:
         assassin.start()

@@ -175,7 +175,7 @@ def test_clients_at_the_same_time_get_their_own_answers(project: Path, run: Run)
         (["--http", "nonsense"], "is not [HOST:]PORT"),
         (["--http", "70000"], "is not [HOST:]PORT"),
         (["--http", "no-such-host.invalid:1"], "There is no host"),
-        (["--http", "0", "--allow-host", "*"], "there are no patterns"),
+        (["--http", "0", "--allow-host", "*"], "patterns are not supported"),
         (["--allow-host", "box.example"], "--allow-host is for --http"),
         (["--http", "0", "--token-file", "/no/such/file"], "cannot be read"),
     ],

@@ -148,11 +148,11 @@ def test_so_many_watched_folders_are_taken_in_at_once(tmp_path: Path) -> None:
             workspace.watch()
         with watching._turns(1):
             for workspace in (waiting, watching_too):
-                until(lambda workspace=workspace: workspace.watched.state == "watching")  # type: ignore[misc]
-            before = waiting._watcher.taken_in  # type: ignore[union-attr]
+                until(lambda workspace=workspace: workspace.root.watched.state == "watching")  # type: ignore[misc]
+            before = waiting.root._watcher.taken_in  # type: ignore[union-attr]
             write(first, {"b.py": "def two():\n    return 2\n"})
-            seen = watching_too._watcher.taken_in  # type: ignore[union-attr]
+            seen = watching_too.root._watcher.taken_in  # type: ignore[union-attr]
             write(second, {"b.py": "def two():\n    return 2\n"})
-            until(lambda: watching_too._watcher.taken_in > seen)  # type: ignore[union-attr]
-            assert waiting._watcher.taken_in == before  # type: ignore[union-attr]
-        until(lambda: waiting._watcher.taken_in > before)  # type: ignore[union-attr]
+            until(lambda: watching_too.root._watcher.taken_in > seen)  # type: ignore[union-attr]
+            assert waiting.root._watcher.taken_in == before  # type: ignore[union-attr]
+        until(lambda: waiting.root._watcher.taken_in > before)  # type: ignore[union-attr]

@@ -137,7 +137,7 @@ def test_a_source_that_cannot_be_asked_by_meaning_is_searched_by_words_and_named
     )
     with Workspace(root, root=root) as workspace:
         for query in ("water below boiling", "sourdough starter"):
-            answer = library.search(query, limit=50, min_score=0.0, also=[workspace.documents], wait_s=None)
+            answer = library.search(query, limit=50, min_score=0.0, also=[workspace.root.documents], wait_s=None)
             found = [passage.collection for passage in answer.passages]
             assert answer.used_semantic and "bread" in found
             assert found == sorted(found), "what words found comes after what meaning found"
@@ -146,7 +146,7 @@ def test_a_source_that_cannot_be_asked_by_meaning_is_searched_by_words_and_named
             assert [note for note in answer.notes if note.startswith("tea: not searched by meaning: ")]
         empty = write(tmp_path.resolve() / "empty", {"findling.toml": "[semantic]\nenabled = false\n"})
         with Workspace(empty, root=empty) as other:
-            answer = library.search("water", min_score=0.0, also=[other.documents], wait_s=None)
+            answer = library.search("water", min_score=0.0, also=[other.root.documents], wait_s=None)
             assert (answer.complete, answer.notes) == (True, ()), "there is nothing that was left out"
 
 
@@ -160,11 +160,11 @@ def test_a_source_without_vectors_is_told_of_once(library: Library, bread: Path,
     root = long_ago(write(tmp_path.resolve() / "tea", files))
     with Workspace(root, root=root) as workspace:
         workspace.engine.index(embed=False)
-        answer = library.search("water below boiling", min_score=0.0, also=[workspace.documents], wait_s=None)
+        answer = library.search("water below boiling", min_score=0.0, also=[workspace.root.documents], wait_s=None)
         assert (answer.complete, answer.used_semantic) == (False, True)
         assert answer.notes == ("tea: not searched by meaning: 1 passage without a vector yet.",)
         workspace.engine.reembed(["tea.md"], anew=False)
-        whole = library.search("water below boiling", min_score=0.0, also=[workspace.documents], wait_s=None)
+        whole = library.search("water below boiling", min_score=0.0, also=[workspace.root.documents], wait_s=None)
         assert (whole.complete, whole.notes) == (True, ()), "code has no part in it"
 
 

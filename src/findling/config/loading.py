@@ -1,4 +1,4 @@
-"""All sources, in order, into one checked `Config`, with where each value came from.
+"""Merges all sources, in order, into one checked `Config` that knows where each value came from.
 
 Every value that is written anywhere is checked, also one that a stronger source covers. What a project's own file may
 not decide is reported and left out before the order is looked at.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -159,13 +159,22 @@ def check(option: Option, written: object, name: str) -> Checked:
     """``written`` as the option's value. ``name`` is how the option was spelled. Raises ConfigError without a place."""
     if written is None and option.default is None:
         return Checked(None)
-    if option.choices:
-        return Checked(_choice(option, written, name))
-    if option.kind == "whole" or option.kind == "number":
+    if type(written) not in ({type(choice) for choice in option.choices} or _TYPES.get(option.kind, (str,))):
+        raise _error(option, f"{name} is {_kind_of(written)}")
+    if option.choices and written not in option.choices:
+        raise _error(option, f"{name} is {_short(written)}")
+    if isinstance(written, int | float) and option.bounds is not None:
         return _number(option, written, name)
-    if option.kind == "list":
+    if isinstance(written, list | tuple):
         return Checked(_texts(option, written, name))
-    return Checked(_text(option, written, name))
+    if isinstance(written, str) and not option.choices:
+        return Checked(_text(option, written, name))
+    assert isinstance(written, str | bool)
+    return Checked(written)
+
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {"whole": (int,), "number": (int, float), "list": (list, tuple)}
+"""Of an option without choices; text where it is not named."""
 
 
 def from_text(option: Option, text: str) -> object:
@@ -203,38 +212,21 @@ def allowed(option: Option) -> str:
     )
 
 
-def _choice(option: Option, written: object, name: str) -> Value:
-    for choice in option.choices:
-        if type(choice) is type(written) and choice == written:
-            return choice
-    kinds = {type(choice) for choice in option.choices}
-    if type(written) not in kinds:
-        raise _wrong_kind(option, written, name)
-    raise _error(option, f"{name} is {_short(written)}")
-
-
-def _number(option: Option, written: object, name: str) -> Checked:
-    whole = option.kind == "whole"
-    if isinstance(written, float) and not math.isfinite(written):
-        raise _error(option, f"{name} is {written}")
-    if isinstance(written, bool) or not isinstance(written, int if whole else (int, float)):
-        raise _wrong_kind(option, written, name)
-    assert isinstance(written, (int, float))
+def _number(option: Option, written: float, name: str) -> Checked:
     assert option.bounds is not None
     low, high = option.bounds
+    if isinstance(written, float) and not math.isfinite(written):
+        raise _error(option, f"{name} is {written}")
     if low <= written <= high:
-        return Checked(written if whole else float(written))
+        return Checked(written if option.kind == "whole" else float(written))
     if not option.clamped:
         raise _error(option, f"{name} is {_short(written)}")
     nearest = low if written < low else high
-    return Checked(
-        float(nearest), f"{name} is {_short(written)}; {nearest:g} is used, the nearest of {low:g} to {high:g}"
-    )
+    said = f"{name} is {_short(written)}; {nearest:g} is used, the nearest of {low:g} to {high:g}"
+    return Checked(float(nearest), said)
 
 
-def _text(option: Option, written: object, name: str) -> str:
-    if not isinstance(written, str):
-        raise _wrong_kind(option, written, name)
+def _text(option: Option, written: str, name: str) -> str:
     if not written.strip():
         raise _error(option, f"{name} is empty")
     if len(written) > _MOST_CHARS or not written.isprintable():
@@ -247,19 +239,14 @@ def _text(option: Option, written: object, name: str) -> str:
     return written.strip()
 
 
-def _texts(option: Option, written: object, name: str) -> tuple[str, ...]:
-    if not isinstance(written, (list, tuple)):
-        raise _wrong_kind(option, written, name)
+def _texts(option: Option, written: Sequence[object], name: str) -> tuple[str, ...]:
+    texts = tuple(item for item in written if isinstance(item, str))
     for item in written:
         if not isinstance(item, str):
             raise _error(option, f"{name} has {_kind_of(item)} in its list")
-    if len(written) > _MOST_ITEMS or any(not item or len(item) > _MOST_CHARS for item in written):
+    if len(texts) > _MOST_ITEMS or any(not item or len(item) > _MOST_CHARS for item in texts):
         raise _error(option, f"{name} has more than {_MOST_ITEMS} items, or an empty or very long one")
-    return tuple(written)
-
-
-def _wrong_kind(option: Option, written: object, name: str) -> ConfigError:
-    return _error(option, f"{name} is {_kind_of(written)}")
+    return texts
 
 
 def _error(option: Option, words: str) -> ConfigError:

@@ -1,4 +1,4 @@
-"""The definition: every option, its default, its bounds and what it means, said here and nowhere else.
+"""The definition of every option, with its default, its bounds and its meaning.
 
 The fields of the groups below are the options; their types are those of the checked values. `Config` has all of them,
 and `OPTIONS` is the table that the loader, ``findling config`` and the documentation are made from.

@@ -1,4 +1,4 @@
-"""Which embedder is used: a decision from the configuration, the stored index and what is there. Opens nothing."""
+"""Chooses the embedder by the configuration, the stored index and the embedders that work. Opens nothing."""
 
 from __future__ import annotations
 

@@ -12,15 +12,15 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.contracts.registry import call
     from findling.contracts.tools import TOOLS, select, why_not_served
-    from findling.contracts.workspaces import Workspace, check_roots, open_workspace
+    from findling.contracts.workspaces import Workspace, check_roots
 else:
     __getattr__ = front_door(
         __name__,
         {
             "registry": "call",
             "tools": "TOOLS select why_not_served",
-            "workspaces": "Workspace check_roots open_workspace",
+            "workspaces": "Workspace check_roots",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select", "why_not_served"]
+__all__ = ["TOOLS", "Workspace", "call", "check_roots", "select", "why_not_served"]

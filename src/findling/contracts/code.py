@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from findling import __version__, reading, store
+from findling import __version__, reading
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, symbol_id
@@ -14,9 +13,8 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
-from findling.model import errors
 from findling.model.languages import LANGUAGES
-from findling.model.types import Reference, SymbolHit
+from findling.model.types import Reference, SymbolHit, SymbolResult
 from findling.search.lexical import core_name
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
@@ -34,42 +32,41 @@ REFERENCE_SCORE = 0.4
 
 
 def locate_symbol(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
-    found = engine.symbols(
+    found = call.workspace.asked.symbols(
         given["name"],
         references=given["include_references"],
         kind=given.get("kind"),
         language=known_language(given.get("language")),
         limit=call.offset + given["limit"],
         body_chars=min(BODY_CHARS[given["detail_level"]], budget.allowed_chars(given.get("max_tokens"))),
-        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        wait_s=WAIT_S,
         progress=call.progress,
     )
-    results = [
-        _definition(hit, given["name"], given["detail_level"])
-        for hit in found.definitions[call.offset : call.offset + given["limit"]]
-    ]
-    first = max(0, call.offset - found.total_definitions)
-    uses = found.references[first : first + given["limit"] - len(results)]
-    results += [_reference(use, given["name"], given["detail_level"]) for use in uses]
     metadata = code_metadata.of_answer(
         call.workspace.ref_name,
         freshness=found.freshness,
         coverage=found.coverage,
         job_active=call.workspace.job_active,
     )
-    if found.notes:
-        metadata["warnings"] = list(found.notes)
-    if found.freshness != "fresh":
-        call.workspace.finish_in_background()
+    return located(found, given, metadata, call.offset)
+
+
+def located(found: SymbolResult, given: Arguments, metadata: dict[str, Any], offset: int = 0) -> Reply:
+    """The reply of locate_symbol, from the place ``offset`` of its list on: definitions, and after them uses."""
+    name, detail, limit = given["name"], given["detail_level"], given["limit"]
+    results = [_definition(hit, name, detail) for hit in found.definitions[offset : offset + limit]]
+    first = max(0, offset - found.total_definitions)
+    uses = found.references[first : first + limit - len(results)]
+    results += [_reference(use, name, detail) for use in uses]
     total = found.total_definitions + found.total_references
     facts = {
         "results": results,
         "total_candidates": total,
         **index_state.absent_fields(found.absent),
-        "metadata": metadata,
+        "metadata": {**metadata, "warnings": list(found.notes)} if found.notes else metadata,
     }
-    return Reply(facts, "results", listing=Listing(total, found.generation))
+    unfinished = found.freshness != "fresh"
+    return Reply(facts, "results", listing=Listing(total, found.generation), unfinished=unfinished)
 
 
 def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
@@ -119,29 +116,30 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 def index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    if (gone := missing_folder(engine.root)) is not None:
-        raise gone
+    health = engine.health()
+    if health.no_folder is not None:
+        raise health.no_folder
     status = engine.status()
-    schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
-    active = code_metadata.active_job(workspace)
+    schema = "not_indexed" if health.readable and status.indexing_status == "not_indexed" else health.schema
+    active = code_metadata.active_job(workspace.root)
     coverage = status.coverage
     facts: dict[str, Any] = {
         "project_id": code_metadata.project_id(str(engine.root)),
         "repo_root": str(engine.root),
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
-        "required_schema_version": required_version(),
+        "required_schema_version": health.format_version,
         "ref": workspace.ref_name,
         "file_count": coverage.files,
-        "pending_count": code_metadata.pending_files(workspace, coverage),
+        "pending_count": code_metadata.pending_files(workspace.root, coverage),
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
         "recent_jobs": [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
-    if workspace.watched is not None:
-        facts["watching"] = workspace.watched._asdict()
+    if workspace.root.watched is not None:
+        facts["watching"] = workspace.root.watched._asdict()
     if schema == "compatible":
         facts["current_schema_version"] = status.schema_version
     if status.last_indexed_at:
@@ -149,7 +147,7 @@ def index_status(call: Call, given: Arguments) -> Reply:
     latency = workspace.latency_ms()
     if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
         facts["advisor"] = _advice(status.languages, coverage.files, latency)
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "recent_jobs")
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "recent_jobs")
 
 
 def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
@@ -191,12 +189,11 @@ def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
     status = engine.status()
-    gone = missing_folder(engine.root)
-    sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
+    health = engine.health()
     fingerprint = engine.fingerprint
     available, missing = grammars()
-    active = code_metadata.active_job(workspace)
-    failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
+    active = code_metadata.active_job(workspace.root)
+    failed = bool(health.problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
         embedder |= {
@@ -216,9 +213,9 @@ def health_check(call: Call, given: Arguments) -> Reply:
         if status.indexing_status == "not_indexed"
         else "ready",
         "version": __version__,
-        "uptime_seconds": round(time.monotonic() - workspace.started, 3),
-        "sqlite_ok": not sqlite_problem,
-        "fts_ok": not fulltext_problem,
+        "uptime_seconds": round(time.monotonic() - workspace.root.started, 3),
+        "sqlite_ok": not health.tables,
+        "fts_ok": not health.text_index,
         "grammars": {"available": available, "missing": missing},
         "embedder": embedder,
         "active_job": active,
@@ -231,9 +228,9 @@ def health_check(call: Call, given: Arguments) -> Reply:
             }
         ],
     }
-    if problem := str(gone or "") or sqlite_problem or fulltext_problem:
-        facts["problem"] = problem
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
+    if health.problem:
+        facts["problem"] = health.problem
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
 
 
 def get_file_outline(call: Call, given: Arguments) -> Reply:
@@ -244,58 +241,16 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
         coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.job_active,
     )
-    if freshness != "fresh":
-        call.workspace.finish_in_background()
     facts = {
-        "file_path": found.path,
+        "file_path": call.told(found.path),
         "language": found.language,
         "symbols": outline(found, nested=given["depth"] == "all"),
         "metadata": metadata,
     }
-    return Reply(facts, "symbols")
+    return Reply(facts, "symbols", unfinished=freshness != "fresh")
 
 
-# --- whether what the index rests on works ---------------------------------------------------------------------------
-
-
-SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
-
-_OLDER = "older format"
-"""How the store's own message speaks of an index that an earlier version wrote."""
-
-
-def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
-    """Whether this version can read the index as it stands."""
-    try:
-        problem = store.soundness.problem(store_dir)
-    except errors.IndexNewer:
-        return "reindex_required"
-    except errors.IndexUnavailable:
-        return "corrupt_manifest"
-    if problem:
-        return "reindex_required" if _OLDER in problem else "corrupt_manifest"
-    return "compatible" if indexed else "not_indexed"
-
-
-def required_version() -> int:
-    """The format of the index that this version reads and writes."""
-    return store.FORMAT_VERSION
-
-
-def store_problem(store_dir: Path) -> tuple[str, str]:
-    """What is wrong with the tables and what with the text index, '' for nothing."""
-    try:
-        problem = store.soundness.problem(store_dir)
-    except errors.FindlingError as error:
-        return str(error), ""
-    return ("", problem) if problem.startswith("The text index") else (problem, "")
-
-
-def missing_folder(root: Path) -> errors.RootError | None:
-    """What is wrong where the folder that is searched is not there any more."""
-    if root.is_dir():
-        return None
-    return errors.RootError(f"There is no folder {str(root)!r} any more.", remedy="Check the path.")
+# --- grammars --------------------------------------------------------------------------------------------------------
 
 
 def grammars() -> tuple[list[str], list[str]]:

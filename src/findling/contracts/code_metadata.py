@@ -13,12 +13,11 @@ from findling import engine
 from findling.config.roots import LIVE
 from findling.contracts import index_state
 from findling.contracts.code_decisions import ProtocolState, protocol_state
-from findling.contracts.workspaces import Workspace
 from findling.model import errors
 from findling.model.types import Coverage, Freshness, Status
 
 if TYPE_CHECKING:
-    from findling.contracts.workspaces import Workspace
+    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.jobs import Job
     from findling.model.types import Coverage
 
@@ -44,11 +43,11 @@ _WORST: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("indexing_status", ("failed", "indexing", "not_indexed", "ready")),
     ("result_completeness", ("partial", "truncated", "complete")),
 )
-"""Of several roots the state that comes first here is the state of all."""
+"""Several roots together have the state that comes first here."""
 
 
 def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The fields of several roots together: never better than the worst of them."""
+    """The fields of several roots together: the worst state of any of them."""
     found = dict(states[0])
     for key, order in _WORST:
         found[key] = min((state[key] for state in states), key=order.index)
@@ -75,18 +74,18 @@ def of_answer(
     return found
 
 
-def of_status(workspace: Workspace, status: Status) -> dict[str, Any]:
-    """The fields of an answer that tells the index's status."""
+def of_status(root: Root, status: Status) -> dict[str, Any]:
+    """The fields of an answer about the status of the index."""
     state = protocol_state(
         indexed=status.indexing_status != "not_indexed",
-        job_active=active_job(workspace) is not None,
+        job_active=active_job(root) is not None,
         failed=status.indexing_status == "failed",
         changed=status.freshness == "stale",
         files_pending=status.indexing_status == "indexing",
         vectors_missing=status.coverage.missing_vectors > 0,
         unread=status.coverage.unread > 0,
     )
-    return fields(state, workspace.ref_name)
+    return fields(state, root.ref_name)
 
 
 def of_refusals(workspace: Workspace, ref: object) -> dict[str, Any]:
@@ -101,25 +100,25 @@ def of_refusals(workspace: Workspace, ref: object) -> dict[str, Any]:
     return states[0] if len(states) == 1 else joined(states)
 
 
-def of_refusal(workspace: Workspace) -> dict[str, Any]:
+def of_refusal(root: Root) -> dict[str, Any]:
     """The fields of a call that searched nothing. Never raises; looks at the disk only where that is quick."""
     try:
-        engine = workspace.engine
-        _ = workspace.config  # a wrong one is why a call may have been refused
+        engine = root.engine
+        _ = root.config  # a wrong one is why a call may have been refused
         coverage = engine.coverage()
         if coverage.files <= LOOKED_AT:
-            return of_status(workspace, engine.status())
+            return of_status(root, engine.status())
     except errors.FindlingError:
-        return fields(protocol_state(indexed=False, failed=True), _ref(workspace))
+        return fields(protocol_state(indexed=False, failed=True), _ref(root))
     # As everywhere, what was not looked at does not count as fresh.
     state = protocol_state(
         indexed=True,
-        job_active=workspace.job_active,
+        job_active=root.jobs.active is not None,
         changed=True,
         files_pending=coverage.unfinished,
         vectors_missing=coverage.missing_vectors > 0,
     )
-    return fields(state, workspace.ref_name)
+    return fields(state, root.ref_name)
 
 
 def project_id(root: str) -> str:
@@ -132,9 +131,9 @@ def _shown(ref: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in ref[: engine.MAX_REF_CHARS])
 
 
-def _ref(workspace: Workspace) -> str:
+def _ref(root: Root) -> str:
     try:
-        return workspace.ref_name
+        return root.ref_name
     except errors.FindlingError:
         return LIVE
 
@@ -158,13 +157,13 @@ def job_facts(job: Job) -> dict[str, Any]:
     return facts
 
 
-def active_job(workspace: Workspace) -> dict[str, Any] | None:
+def active_job(root: Root) -> dict[str, Any] | None:
     """The job as it is shown, with its ``stage``, and how many files it has done of how many it looks at in that
-    stage, each None while that is unknown. ``workspace``: of one root."""
-    latest = _latest(workspace)
+    stage, each None while that is unknown."""
+    latest = _latest(root)
     if latest is None:
         return None
-    shown = workspace.jobs.active or replace(latest, ref=latest.ref or workspace.ref_name)
+    shown = root.jobs.active or replace(latest, ref=latest.ref or root.ref_name)
     return {
         **job_facts(shown),
         "stage": latest.stage or None,
@@ -173,13 +172,13 @@ def active_job(workspace: Workspace) -> dict[str, Any] | None:
     }
 
 
-def _latest(workspace: Workspace) -> Job | None:
-    """The job that last got on: where one of this process waits for another's run, that is the other one."""
-    found = [job for job in (workspace.jobs.active, workspace.engine.active_job) if job is not None]
+def _latest(root: Root) -> Job | None:
+    """The job with the latest progress: a job of this process may be waiting for one of another process."""
+    found = [job for job in (root.jobs.active, root.engine.active_job) if job is not None]
     return max(found, key=lambda job: job.updated, default=None)
 
 
-def pending_files(workspace: Workspace, coverage: Coverage) -> int:
-    """Files that are not taken in yet: as the run that goes on has got, else as the index knew when it was written."""
-    latest = _latest(workspace)
+def pending_files(root: Root, coverage: Coverage) -> int:
+    """Files that are not indexed yet: by the progress of a running job, else by the index itself."""
+    latest = _latest(root)
     return latest.pending if latest is not None and latest.stage == "indexing" else coverage.pending_files

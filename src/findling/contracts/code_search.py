@@ -71,7 +71,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    answer = workspace.engine.ask(question(given, config, call.offset), progress=call.progress)
+    answer = workspace.asked.ask(question(given, config, call.offset), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
         raise _stale(answer, workspace.ref_name)
     mode = mode_of(answer, config)
@@ -88,10 +88,10 @@ def search_code(call: Call, given: Arguments) -> Reply:
         job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
-    if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
-        workspace.finish_in_background()
+    unfinished = given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode)
     listing = Listing(0 if answer.result.is_absent else total, answer.generation)
-    return Reply(facts(given, config, answer, found, rerank, metadata), "results", listing=listing)
+    told = facts(given, config, answer, found, rerank, metadata)
+    return Reply(told, "results", listing=listing, unfinished=unfinished)
 
 
 def question(given: Arguments, config: Config, offset: int = 0) -> Query:

@@ -17,7 +17,7 @@ from findling.contracts import index_state
 from findling.contracts.model import Arguments, Call
 from findling.contracts.workspaces import WAIT_S
 from findling.embedding import BUNDLED
-from findling.model.errors import EmbedderUnavailable
+from findling.engine.freshness import Question
 from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search.nearest import nearest_paths, with_folders
@@ -25,7 +25,7 @@ from findling.search.passages import DocumentScope
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
-    from findling.contracts.workspaces import Workspace
+    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.documents import OpenDocuments
     from findling.model.errors import FindlingError
 
@@ -35,12 +35,9 @@ _Answer = TypeVar("_Answer")
 
 def scope_of(call: Call, given: Arguments) -> DocumentScope:
     """From ``planId``, ``pathPrefix`` and ``tags``, those that are given. Raises `InvalidInput`."""
-    return DocumentScope.of(
-        plan=given.get("planId"),
-        prefix=given.get("pathPrefix"),
-        tags=given.get("tags", ()),
-        root=str(call.workspace.engine.root) if given.get("pathPrefix", "").startswith("/") else "",
-    )
+    prefix = given.get("pathPrefix")
+    root = str(call.workspace.engine.root) if prefix and prefix.startswith("/") else ""  # of several it is a name's
+    return DocumentScope.of(plan=given.get("planId"), prefix=prefix, tags=given.get("tags", ()), root=root)
 
 
 def ask(
@@ -62,38 +59,31 @@ def ask(
     The answer is partial where some of the root's files or of the documents' vectors are not there yet, with
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
-    engine = call.workspace.engine
-    freshness, _ = engine.refresh(
-        query=query,
-        embed=by_meaning,
-        within=partial(_may_be_asked, call.workspace, scope, code_too),
-        files=files,
-        line=line,
+    engine = call.workspace.asked
+    within = partial(_may_be_asked, engine.scope, scope, code_too)
+    found, freshness = engine.ask_documents(
+        Question(query, embed=by_meaning, within=within, files=files, line=line),
+        scope,
+        lambda opened: (question(opened), opened.pending, opened.without_vectors, _no_document(opened, scope)),
+        by_meaning=by_meaning,
+        code_too=code_too,
         wait_s=WAIT_S,
         progress=call.progress,
     )
-
-    def asked(by_meaning: bool) -> tuple[_Answer | None, dict[str, Any]]:
-        with engine.documents(scope, by_meaning=by_meaning, code_too=code_too) as found:
-            if found is None:
-                pending = engine.never_indexed().pending_files
-                call.workspace.finish_in_background()
-                return None, index_state.state(freshness, partial=True, pending_files=pending)
-            lacking = "files_without_vectors" if code_too else "documents_without_vectors"
-            state = index_state.state(
-                freshness,
-                partial=freshness != "fresh" or found.pending > 0 or found.without_vectors > 0,
-                pending_files=found.pending,
-                **{lacking: found.without_vectors},
-            )
-            if state:
-                call.workspace.finish_in_background()
-            return question(found), state | _no_document(found, scope)
-
-    try:
-        return asked(by_meaning)
-    except EmbedderUnavailable:  # it went away since it was last heard of; words are there
-        return asked(False)
+    if found is None:
+        answer, notes = None, dict[str, Any]()
+        pending, without = engine.never_indexed().pending_files, 0
+    else:
+        answer, pending, without, notes = found
+    state = index_state.state(
+        freshness,
+        partial=found is None or freshness != "fresh" or pending > 0 or without > 0,
+        pending_files=pending,
+        **{"files_without_vectors" if code_too else "documents_without_vectors": without},
+    )
+    if state:
+        call.workspace.finish_in_background()
+    return answer, state | notes
 
 
 def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
@@ -105,13 +95,10 @@ def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
     return {"notes": [f"No indexed document lies in {scope.prefix}{near and f'; nearest: {near}'}."]}
 
 
-def _may_be_asked(workspace: Workspace, scope: DocumentScope, code_too: bool, path: str) -> bool:
-    """Whether the file at a path of a root may be in an answer, as far as that tells."""
-    if code_too:
-        return True
-    several = len(workspace.roots) > 1  # then a scope's paths begin with a root's name
-    allowed = several or (scope.allows_path(path) and lies_in(path, workspace.engine.scope))
-    return allowed and language_of(path).kind == "docs"
+def _may_be_asked(folder: str, scope: DocumentScope, code_too: bool, path: str) -> bool:
+    """Whether the file at a path may be in an answer, as far as that tells."""
+    is_document = language_of(path).kind == "docs"
+    return code_too or (is_document and scope.allows_path(path) and lies_in(path, folder))
 
 
 # --- whether they can be searched by meaning, and what is said when they cannot --------------------------------------
@@ -145,18 +132,17 @@ DISABLED = SemanticState(
 def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
     """The state of what is searched, for a question that will be asked by meaning: of several roots one is enough that
     is ready. Raises `ConfigError`, and the index's errors where no root can be asked."""
-    roots = {str(root.engine.root): root for root in workspace.roots}
     failed: dict[str, FindlingError] = {}  # the question finds them too, and names them
-    states = list(engine.of_each(roots, lambda root: _state(root, query), failed).values())
+    states = list(engine.of_each(workspace.opened, lambda root: _state(root, query), failed).values())
     return next((found for found in states if found.state == "ready"), states[0])
 
 
-def _state(workspace: Workspace, query: str) -> SemanticState:
+def _state(root: Root, query: str) -> SemanticState:
     """The state of one root."""
-    config = workspace.config
+    config = root.config
     if config.semantic.enabled is False:
         return DISABLED
-    seen = workspace.engine.document_model(query)
+    seen = root.engine.document_model(query)
     url = config.semantic.ollama_url
     choice = choose_provider(
         config,

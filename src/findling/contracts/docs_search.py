@@ -157,7 +157,7 @@ def find_similar(call: Call, given: Arguments) -> Reply:
             if document is not None:
                 similar.append(
                     {
-                        "docPath": item.file.path,
+                        "docPath": call.told(item.file.path),
                         "similarity": round(item.similarity, 6),
                         "preview": document.text[:PREVIEW_CHARS],
                     }
@@ -211,7 +211,7 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
     not_read = [*taken_in.failed, *(file for file in taken_in.skipped if file.reason == "unreadable")]
     unread = [file for file in not_read if scope.allows_path(file.path) and language_of(file.path).kind == "docs"]
     errors = [
-        {"path": file.path, "error": file.detail or file.reason}
+        {"path": call.told(file.path), "error": file.detail or file.reason}
         for file in sorted((*done.failed, *unread), key=lambda file: file.path)
     ]
     latency = events.since(started)

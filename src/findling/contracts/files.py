@@ -25,7 +25,7 @@ from findling.reading.decoding import Decoded, decode
 from findling.sources.selection import NEVER_FOLDERS, DiscoveryOptions
 
 if TYPE_CHECKING:
-    from findling.engine import Engine
+    from findling.engine import Engine, Engines
 
 
 class TextFile(Struct, frozen=True):
@@ -184,7 +184,7 @@ class Lines:
     """Lines of the files that are searched, as they are now, of a converted document those of its text in the index; a
     file that cannot be read has none."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine | Engines) -> None:
         self._engine = engine
         self._files: dict[str, tuple[str, ...]] = {}
 

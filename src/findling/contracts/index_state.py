@@ -1,8 +1,8 @@
-"""What an answer of the docs and repo families says of the index that it was made from: nothing where all files are in
-it as they are now, else how fresh it is, that the answer is partial, and how much was not searched. Answers of the repo
-family say how many files are left out for good, too.
+"""The fields about the index in answers of the docs and repo families. They are left out where the index has every file
+as it is now. Otherwise they say how fresh it is, that the answer is partial, and how much was not searched. Answers of
+the repo family also count the files that are never indexed.
 
-The names are those of the code family's metadata, which always has them. Must not know any tool.
+The names are those of the code family's metadata, which always has these fields. Knows no tool.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.model import Call
 from findling.model.types import UNREAD, Freshness
 
 if TYPE_CHECKING:
@@ -20,12 +19,11 @@ if TYPE_CHECKING:
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
 State = Mapping[str, Any]
-"""Some of these fields; empty where there is nothing to say."""
+"""Some of these fields; empty for an index that is fresh and complete."""
 
 
 def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
-    """The fields. ``not_searched``: how many of what, or how many for each reason; those of which there are none are
-    left out."""
+    """The fields for an answer. ``not_searched``: counts by name, or by name and reason; zeros are left out."""
     fields: dict[str, Any] = {}
     if freshness != "fresh":
         fields[FRESHNESS] = freshness
@@ -49,7 +47,7 @@ def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
 
 
 def of_answer(answer: Answer) -> dict[str, Any]:
-    """Of an answer that is as whole as the engine's to the same question."""
+    """The fields of an answer that has all that the engine found."""
     seen, vectors_wanted = answer.result, _vectors_wanted(answer)
     coverage = seen.coverage
     partial = bool(
@@ -62,14 +60,14 @@ def of_answer(answer: Answer) -> dict[str, Any]:
 
 
 def notes(answer: Answer) -> dict[str, Any]:
-    """What is noted of roots that were searched by words alone while others were by meaning, and of filters that no
-    file passes."""
+    """Notes on roots that were searched by words although others were searched by meaning, and on filters that no file
+    passes."""
     noted = [*answer.meaning.by_words, *([answer.no_file] if answer.no_file else ())]
     return {"notes": noted} if noted else {}
 
 
 def is_unfinished(answer: Answer) -> bool:
-    """Whether there is something that indexing would make better."""
+    """Whether indexing would make the answer better."""
     seen = answer.result
     lacks_vectors = _vectors_wanted(answer) and seen.coverage.missing_vectors > 0
     return seen.freshness != "fresh" or seen.coverage.unfinished or lacks_vectors
@@ -79,19 +77,14 @@ def _vectors_wanted(answer: Answer) -> bool:
     return answer.meaning.problem is None
 
 
-def of_names(call: Call, seen: SymbolResult) -> dict[str, Any]:
-    """Of an answer from names, as the engine gave it. What is left goes on in the background."""
-    if seen.freshness != "fresh":
-        call.workspace.finish_in_background()
+def of_names(seen: SymbolResult) -> dict[str, Any]:
+    """The fields of an answer from names."""
     partial = seen.completeness == "partial" or seen.freshness == "syncing"
     return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=False))
 
 
-def of_text(call: Call, seen: GrepResult) -> dict[str, Any]:
-    """Of an answer from text, which is of the files as they are, and names those that are left out by itself. What is
-    not indexed yet is, in the background."""
-    if seen.unindexed:
-        call.workspace.finish_in_background()
+def of_text(seen: GrepResult) -> dict[str, Any]:
+    """The fields of an answer from text, which is of the files as they are and names those that are left out."""
     return state("fresh", partial=not seen.counts_exact or any(file.reason in UNREAD for file in seen.skipped))
 
 

@@ -14,7 +14,7 @@ from findling.contracts import budget
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.untrusted import UntrustedText, marked
-from findling.contracts.workspaces import WAIT_S, Workspace
+from findling.contracts.workspaces import WAIT_S, Root
 from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 from findling.model.secrets import masked_lines
@@ -75,9 +75,9 @@ def _configured_threshold(call: Call) -> float:
         return MIN_SCORE  # the root says so itself where it is asked for
 
 
-def _roots(call: Call) -> tuple[dict[Workspace, Source], list[str]]:
+def _roots(call: Call) -> tuple[dict[Root, Source], list[str]]:
     """The roots that have documents to search, with these, and why another has none."""
-    found: dict[Workspace, Source] = {}
+    found: dict[Root, Source] = {}
     problems = [f"{name}: {error}" for name, error in call.workspace.absent.items()]
     for root in call.workspace.roots:
         try:

@@ -53,13 +53,15 @@ class Reply(Struct, frozen=True):
     ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
     ``listing``: what that list is a page of, where there may be more pages.
     ``text``: text blocks where they are not simply the facts as JSON; with None for facts they are all there is.
-    ``is_error`` marks facts that are a refusal.
+    ``is_error`` marks facts that are a refusal. ``unfinished``: indexing would make the answer better, so it goes on in
+    the background.
     """
 
     facts: dict[str, Any] | None
     items: str = ""
     text: list[str] | None = None
     is_error: bool = False
+    unfinished: bool = False
     listing: Listing | None = None
 
 
@@ -75,13 +77,19 @@ class Call(Struct, frozen=True):
     """One call: where it looks, and how it tells how far it is.
 
     ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
-    ``offset``: how many items of the list come before the page that is asked for.
+    ``offset``: how many items of the list come before the page that is asked for. ``root``: the name of the only root
+    that it is about, '' where paths are told as that root has them.
     """
 
     workspace: Workspace
     progress: Callable[[Progress], None] | None = None
     notes: tuple[str, ...] = ()
     offset: int = 0
+    root: str = ""
+
+    def told(self, path: str) -> str:
+        """A path of the root as the answer has it."""
+        return f"{self.root}/{path}" if self.root else path
 
 
 Handler = Callable[[Call, Arguments], Reply]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,12 +18,9 @@ from findling.contracts.tools import Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model import errors
-from findling.model.errors import FindlingError
+from findling.model.errors import CAUSES, FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
-
-if TYPE_CHECKING:
-    from findling.engine import Engine
 
 _log = logging.getLogger(__name__)
 
@@ -52,8 +49,8 @@ def call(
             paging.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
-        if refusal.code in _NO_FILE and len(workspace.roots) == 1:
-            refusal.message = _with_nearest(refusal.message, workspace.engine, given)
+        if refusal.code in _NO_FILE:
+            refusal.message = _with_nearest(refusal.message, workspace, given)
         return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
@@ -64,10 +61,18 @@ def call(
 _NO_FILE = frozenset(("file_not_found", "not_found"))
 
 
-def _with_nearest(message: str, engine: Engine, given: Arguments) -> str:
-    """A sentence on a file that is none, with the indexed ones that were probably meant."""
-    path = given.get("path") or given.get("docPath") or ""
-    near = engine.paths_like(path) if path else []
+def _with_nearest(message: str, workspace: Workspace, given: Arguments) -> str:
+    """A sentence on a file that is none, with the indexed ones that were probably meant, as paths of the same form."""
+    path = next((given[key] for key in ("path", "docPath", "filePath") if key in given), "")
+    near: list[str] = []
+    for name, root in workspace.by_name.items() if path else ():
+        try:
+            engine = root.engine
+            begins = f"{engine.root}/" if path.startswith("/") else f"{name}/" if name else ""
+            if path.startswith(begins):
+                near += [begins + each for each in engine.paths_like(path.removeprefix(begins))]
+        except FindlingError:
+            continue  # a root that cannot be opened has no files to name
     return f"{message.rstrip('.')}. Did you mean {' or '.join(near)}?" if near else message
 
 
@@ -127,14 +132,6 @@ _AS_CODE = {
 }
 
 
-_LIBRARY_CAUSES = {
-    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
-    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
-    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
-}
-"""Which of the library's four kinds of failure a code is; the others come from processing."""
-
-
 def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
     """Any deliberate failure as a refusal with one of the family's codes."""
     if isinstance(error, errors.FindlingError):
@@ -151,7 +148,7 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = No
     if tool.family == "repo":
         return ToolResult(None, [refusal.message], is_error=True)
     if tool.family == "library":
-        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        what = CAUSES.get(refusal.code, "processing")
         return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
     facts: dict[str, Any]
     if tool.family == "docs":

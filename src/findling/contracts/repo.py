@@ -26,7 +26,7 @@ from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine import Engine
+    from findling.engine import Engine, Engines
     from findling.model.types import GrepResult
 
 PLACE_LINES = 50
@@ -53,20 +53,19 @@ ALL_DEFINITIONS = 10_000
 
 def search_semantic(call: Call, given: Arguments) -> Reply:
     answer = _asked("search_semantic", call, given, nearest(given, call.offset))
-    return Reply(semantic_facts(answer), "results", listing=_listing(answer))
+    return _reply(semantic_facts(answer), answer)
 
 
-def _listing(answer: Answer) -> Listing:
-    return Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
+def _reply(facts: dict[str, Any], answer: Answer) -> Reply:
+    listing = Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
+    return Reply(facts, "results", listing=listing, unfinished=index_state.is_unfinished(answer))
 
 
 def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer:
-    """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
+    """The engine's answer. What became of the search by meaning is logged."""
     started = time.monotonic()
     workspace = call.workspace
-    answer = workspace.engine.ask(query, progress=call.progress)
-    if index_state.is_unfinished(answer):
-        workspace.finish_in_background()
+    answer = workspace.asked.ask(query, progress=call.progress)
     meaning = answer.meaning
     if meaning.failure:
         events.semantic_error(operation=operation, error_type=meaning.skipped or "failed", message=meaning.failure)
@@ -120,7 +119,7 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
 def hybrid_search(call: Call, given: Arguments) -> Reply:
     """Keyword, symbol and semantic lists of places, their scores mixed by fixed weights."""
     answer = _asked("hybrid_search", call, given, mixed(given, call.workspace.config, call.offset))
-    return Reply(hybrid_facts(answer), "results", listing=_listing(answer))
+    return _reply(hybrid_facts(answer), answer)
 
 
 def mixed(given: Arguments, config: Config, offset: int = 0) -> Query:
@@ -167,7 +166,7 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
 
 
 def search_keyword(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     query: str = given["query"]
     literal = not _is_expression(query)
     language, globs = known_language(given.get("language")), [given["path"]] if "path" in given else []
@@ -199,10 +198,11 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
     made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
     listing = Listing(len(places), made_from)
-    return Reply(facts | index_state.of_text(call, result), "results", listing=listing)
+    unfinished = result.unindexed > 0
+    return Reply(facts | index_state.of_text(result), "results", listing=listing, unfinished=unfinished)
 
 
-def _absent(engine: Engine, query: Query, result: GrepResult) -> dict[str, Any]:
+def _absent(engine: Engine | Engines, query: Query, result: GrepResult) -> dict[str, Any]:
     """That a text which was looked for in all files is in none of them, and what is like it, or that no file passes the
     filters; nothing where there is no index and none may be made."""
     wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
@@ -236,12 +236,12 @@ def _matched_share(line: LineMatch) -> float:
 
 
 def find_symbol(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
         limit=ALL_DEFINITIONS if wanted else call.offset + given["limit"],
-        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        wait_s=WAIT_S,
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
@@ -251,19 +251,20 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    facts |= index_state.absent_fields(found.absent) | index_state.of_names(call, found)
-    return Reply(facts, "symbols", listing=Listing(total, found.generation))
+    facts |= index_state.absent_fields(found.absent) | index_state.of_names(found)
+    unfinished = found.freshness != "fresh"
+    return Reply(facts, "symbols", listing=Listing(total, found.generation), unfinished=unfinished)
 
 
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     found, freshness = file_symbols(call, given["path"])
-    facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
-    if freshness != "fresh":
-        if any(engine.changed(found.path)):  # how it is with other files does not matter here
-            facts |= index_state.state(freshness, partial=False)
-        call.workspace.finish_in_background()
-    return Reply(facts, "symbols")
+    symbols = [{**each, "path": call.told(found.path)} for each in definitions(found, Lines(engine))]
+    facts = {"path": call.told(found.path), "symbols": symbols}
+    unfinished = freshness != "fresh"
+    if unfinished and any(engine.changed(found.path)):  # whether other files are fresh does not matter here
+        facts |= index_state.state(freshness, partial=False)
+    return Reply(facts, "symbols", unfinished=unfinished)
 
 
 # --- files -----------------------------------------------------------------------------------------------------
@@ -285,7 +286,7 @@ def get_file(call: Call, given: Arguments) -> Reply:
     content = "".join(lines[:kept])
     if not kept and lines:  # a single line that is longer than an answer may be
         content = lines[0][:room]
-    facts: dict[str, Any] = {"path": text.path, "content": content}
+    facts: dict[str, Any] = {"path": call.told(text.path), "content": content}
     blocks: list[str] = [UntrustedText(content)]
     if kept < len(lines):
         last = start + kept - 1

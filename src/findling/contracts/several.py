@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from findling.contracts import code_metadata, index_state
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.tools import Tool
-from findling.contracts.workspaces import Workspace, Workspaces, split
+from findling.contracts.workspaces import Workspace, split
 from findling.model.errors import FindlingError
 
 Facts = dict[str, Any]
@@ -29,48 +29,58 @@ PATH_ARGUMENTS = {
 }
 """Tools about one file, and the argument that names it."""
 
-PATH_FIELDS = frozenset(("path", "p", "docPath", "file_path"))
-"""Fields of their answers, and of the documents', that hold a path."""
-
 _PARTIAL = index_state.state("fresh", partial=True)
 
 
 def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
     """The tool's answer. Raises what its handler raises."""
     workspace, ref = call.workspace, given.get("ref")
-    if isinstance(workspace, Workspaces) and tool.name in PATH_ARGUMENTS:
-        return _of_one(tool, call, workspace, given, PATH_ARGUMENTS[tool.name])
+    if workspace.several and tool.name in PATH_ARGUMENTS:
+        return _of_one(tool, call, given, PATH_ARGUMENTS[tool.name])
     if ref:
         workspace = workspace.at(ref)
         call = replace(call, workspace=workspace)
-    if not isinstance(workspace, Workspaces) or tool.family == "library":
-        return tool.handler(call, given)
-    if tool.name == "reindex_vectors":
-        return _reindex_vectors(tool, call, workspace, given)
+    if not workspace.several or tool.family == "library":
+        return _handled(tool, call, given)
     if tool.family == "docs":
-        return _of_documents(tool, call, workspace, given)
+        names, rest = _by_prefix(workspace, given)
+        if names is not None:
+            named = f"{names[0]}/{rest}" if rest else ""
+            workspace = workspace.some(names)
+            given = _with_prefix(given, rest if tool.name in _JOINED else named)
+            call = replace(call, workspace=workspace)
     if tool.name in _JOINED:
-        answers, problems = _of_each(tool, call, workspace.by_name, given)
-        return _told(tool, _JOINED[tool.name](answers), workspace, problems)
-    opened = workspace.opened()
-    reply = tool.handler(replace(call, workspace=opened), given)
-    return _told(tool, reply, workspace, _said(opened.problems))
+        answers, problems = _of_each(tool, call, given)
+        reply = _JOINED[tool.name](answers)
+    else:
+        reply = _handled(tool, call, given)
+        problems = {name: str(error) for name, error in workspace.problems.items()}
+        if tool.family == "docs":
+            problems = {**workspace.by_words, **problems}
+    return _told(tool, reply, workspace, problems)
+
+
+def _handled(tool: Tool, call: Call, given: Arguments) -> Reply:
+    reply = tool.handler(call, given)
+    if reply.unfinished:
+        call.workspace.finish_in_background()
+    return reply
 
 
 # --- one root --------------------------------------------------------------------------------------------------
 
 
-def _of_one(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments, argument: str) -> Reply:
-    """By the root that a path names; it is told the rest of the path, and the answer has the whole."""
-    name, rest = split(workspaces.folders, given[argument])
+def _of_one(tool: Tool, call: Call, given: Arguments, argument: str) -> Reply:
+    """The answer of the root that a path names. It is given the rest of the path; `Call.told` adds the name."""
+    workspace = call.workspace
+    name, rest = split(workspace.folders, given[argument])
     if not rest:
         raise Refusal("invalid_input", f"path is a directory: {given[argument]}")
-    workspace = workspaces.by_name[name].at(given["ref"]) if given.get("ref") else workspaces.by_name[name]
+    root = workspace.by_name[name].at(given["ref"]) if given.get("ref") else workspace.by_name[name]
     try:
-        reply = tool.handler(replace(call, workspace=workspace), {**given, argument: rest})
+        return _handled(tool, replace(call, workspace=workspace.alone(root), root=name), {**given, argument: rest})
     except (Refusal, FindlingError) as error:
         raise _as_asked(error, rest, given[argument]) from error
-    return replace(reply, facts=_prefixed(reply.facts, name))
 
 
 def _as_asked(error: Refusal | FindlingError, told: str, asked: str) -> Refusal | FindlingError:
@@ -81,75 +91,57 @@ def _as_asked(error: Refusal | FindlingError, told: str, asked: str) -> Refusal 
     return error
 
 
-def _prefixed(value: Any, name: str) -> Any:
-    """Facts of one root with its name before every path."""
-    if isinstance(value, dict):
-        return {
-            key: f"{name}/{item}" if key in PATH_FIELDS and isinstance(item, str) else _prefixed(item, name)
-            for key, item in value.items()
-        }
-    return [_prefixed(item, name) for item in value] if isinstance(value, list) else value
-
-
 # --- each root -------------------------------------------------------------------------------------------------
 
 
 class Answer(Struct, frozen=True):
-    """What one root says."""
+    """The answer of one root."""
 
     name: str
     facts: Facts
     is_error: bool
 
 
-def _of_each(
-    tool: Tool, call: Call, workspaces: Mapping[str, Workspace], given: Arguments
-) -> tuple[list[Answer], dict[str, str]]:
-    """The answers of these roots, and by name what is wrong with those that have none; raises when none
-    has one. Paths begin with the root's name."""
+def _of_each(tool: Tool, call: Call, given: Arguments) -> tuple[list[Answer], dict[str, str]]:
+    """The answers of the roots, and by name what is wrong with those that have none; raises when none has one."""
+    workspace = call.workspace
     answers: list[Answer] = []
     problems: dict[str, str] = {}
     failure: Refusal | FindlingError | None = None
-    for name, workspace in workspaces.items():
+    for name, root in workspace.by_name.items():
         try:
-            reply = tool.handler(replace(call, workspace=workspace), given)
+            reply = tool.handler(replace(call, workspace=workspace.alone(root), root=name), given)
         except (Refusal, FindlingError) as error:
-            if getattr(error, "code", "") in ("cancelled", "invalid_input"):
+            if error.code in ("cancelled", "invalid_input"):
                 raise
             failure = failure or error
             problems[name] = str(error)
             continue
-        answers.append(Answer(name, _prefixed(reply.facts or {}, name), reply.is_error))
+        answers.append(Answer(name, reply.facts or {}, reply.is_error))
     if not answers and failure is not None:
         raise failure
     return answers, problems
 
 
-def _told(tool: Tool, reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> Reply:
-    """A joint answer of the code or repo family, with what is said of the roots that are not in it."""
+def _told(tool: Tool, reply: Reply, workspace: Workspace, problems: Mapping[str, str]) -> Reply:
+    """A joint answer with a note on each root that lacks the ref or could not answer."""
     facts = dict(reply.facts or {})
-    if problems:
+    if problems and tool.family == "code":
         for key, worst in (("index_status", "failed"), ("status", "error")):
             if key in facts and "job_id" not in facts:
                 facts[key] = worst
-    if problems and "metadata" in facts:
-        missing = [code_metadata.of_refusal(workspaces.by_name[name]) for name in problems]
+        missing = [code_metadata.of_refusal(workspace.by_name[name]) for name in problems]
         joined = code_metadata.joined([facts["metadata"], *missing])
         facts["metadata"] = {**joined, "ref": facts["metadata"]["ref"]}
-    if problems and tool.family == "repo":
-        facts |= _PARTIAL
-    if notes := [*_notes(workspaces, problems), *facts.get("notes", ())]:
+    elif problems and tool.name not in _JOINED and not reply.is_error:
+        if "meta" in facts:
+            facts["meta"] = {**facts["meta"], **_PARTIAL}
+        else:
+            facts |= _PARTIAL
+    said = {**{name: str(error) for name, error in workspace.absent.items()}, **problems}
+    if notes := [*(f"{name}: {why}" for name, why in said.items()), *facts.get("notes", ())]:
         facts["notes"] = notes
     return replace(reply, facts=facts)
-
-
-def _notes(workspaces: Workspaces, problems: Mapping[str, str]) -> list[str]:
-    """What is said of the roots that do not have the ref, and of those that could not answer."""
-    return [f"{name}: {said}" for name, said in {**_said(workspaces.absent), **problems}.items()]
-
-
-def _said(problems: Mapping[str, FindlingError]) -> dict[str, str]:
-    return {name: str(error) for name, error in problems.items()}
 
 
 def _index_status(answers: Sequence[Answer]) -> Reply:
@@ -215,45 +207,10 @@ def _health_check(answers: Sequence[Answer]) -> Reply:
     return Reply(facts, "projects")
 
 
-_JOINED: Mapping[str, Callable[[Sequence[Answer]], Reply]] = {
-    "index_status": _index_status,
-    "index_repo": _started,
-    "sync_repo": _started,
-    "health_check": _health_check,
-}
-
-
-# --- documents -------------------------------------------------------------------------------------------------
-
-
-def _of_documents(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments) -> Reply:
-    """A tool that searches documents: those of the roots that a path prefix names, as one."""
-    names, rest = _by_prefix(workspaces, given)
-    if names is not None:
-        given = _with_prefix(given, f"{names[0]}/{rest}" if rest else "")
-    opened = workspaces.opened(names)
-    reply = tool.handler(replace(call, workspace=opened), given)
-    facts = dict(reply.facts or {})
-    problems = {**opened.by_words, **_said(opened.problems)}
-    if notes := _notes(workspaces, problems):
-        facts["notes"] = notes
-    if problems and not reply.is_error:
-        if "meta" in facts:
-            facts["meta"] = {**facts["meta"], **_PARTIAL}
-        else:
-            facts |= _PARTIAL
-    return replace(reply, facts=facts)
-
-
-def _reindex_vectors(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments) -> Reply:
-    """Root by root, each a job of its own."""
-    names, rest = _by_prefix(workspaces, given)
-    if names is not None:
-        given = _with_prefix(given, rest)
-    asked = {name: root for name, root in workspaces.by_name.items() if names is None or name in names}
-    answers, problems = _of_each(tool, call, asked, given)
+def _reindexed(answers: Sequence[Answer]) -> Reply:
+    """reindex_vectors: root by root, each a job of its own."""
     # What goes for all is told as a root without an error tells it, whichever is named first.
-    answers.sort(key=lambda answer: ("error" in answer.facts, answer.is_error))
+    answers = sorted(answers, key=lambda answer: ("error" in answer.facts, answer.is_error))
     every = [answer.facts for answer in answers]
     facts: Facts = {
         **every[0],
@@ -264,27 +221,38 @@ def _reindex_vectors(tool: Tool, call: Call, workspaces: Workspaces, given: Argu
         "latency_ms": round(sum(facts.get("latency_ms", 0.0) for facts in every), 3),
     }
     said = facts.get("message")
-    errors = {a.name: a.facts["message"] for a in answers if "error" in a.facts and a.facts["message"] != said}
-    if notes := _notes(workspaces, {**errors, **problems}):
-        facts["notes"] = notes
-    return Reply(facts, "errors", is_error=answers[0].is_error)
+    notes = [f"{a.name}: {a.facts['message']}" for a in answers if "error" in a.facts and a.facts["message"] != said]
+    return Reply({**facts, "notes": notes} if notes else facts, "errors", is_error=answers[0].is_error)
 
 
-def _by_prefix(workspaces: Workspaces, given: Arguments) -> tuple[Sequence[str] | None, str]:
+_JOINED: Mapping[str, Callable[[Sequence[Answer]], Reply]] = {
+    "index_status": _index_status,
+    "index_repo": _started,
+    "sync_repo": _started,
+    "health_check": _health_check,
+    "reindex_vectors": _reindexed,
+}
+"""Tools that each root answers by itself, and how the answers are joined."""
+
+
+# --- documents -------------------------------------------------------------------------------------------------
+
+
+def _by_prefix(workspace: Workspace, given: Arguments) -> tuple[Sequence[str] | None, str]:
     """The roots that the path prefix allows, None for all, and the prefix inside of the one that it names, '' without.
     Raises `Refusal`."""
     prefix = given.get("scope", given).get("pathPrefix")
     if prefix is None:
         return None, ""
-    begun = [name for name in workspaces.folders if "/" not in prefix and name.startswith(prefix)]
+    begun = [name for name in workspace.folders if "/" not in prefix and name.startswith(prefix)]
     if begun and prefix not in begun:
-        there = [name for name in begun if name in workspaces.by_name]
+        there = [name for name in begun if name in workspace.by_name]
         if not there:
-            raise workspaces.absent[begun[0]]
+            raise workspace.absent[begun[0]]
         return there, ""
-    name, rest = split(workspaces.folders, prefix)
-    if name in workspaces.absent:
-        raise workspaces.absent[name]
+    name, rest = split(workspace.folders, prefix)
+    if name in workspace.absent:
+        raise workspace.absent[name]
     return [name], f"{rest}/" if rest and prefix.endswith("/") else rest
 
 

@@ -54,9 +54,8 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     on_disk = isinstance(engine.texts, Path)
     if on_disk and os.path.isdir(real):  # noqa: PTH112 - whatever it is called
         raise Refusal("invalid_input", f"path is a directory: {path}")
-    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
     freshness, _ = engine.refresh(
-        files=(relative,), within=lambda path: path == relative, embed=False, wait_s=wait_s, progress=call.progress
+        files=(relative,), within=lambda path: path == relative, embed=False, wait_s=WAIT_S, progress=call.progress
     )
     found = engine.file_symbols(relative)
     if found is None and freshness != "fresh":

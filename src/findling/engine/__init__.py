@@ -14,9 +14,10 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.engine import freshness
     from findling.engine.configuration import Recipe
-    from findling.engine.engine import GREP_LINES, Engine, OnProgress
+    from findling.engine.engine import GREP_LINES, Engine
     from findling.engine.engines import Engines, of_each
     from findling.engine.index_jobs import IndexJobs
+    from findling.engine.questions import OnProgress
     from findling.engine.refs import MAX_REF_CHARS, find_ref
     from findling.engine.scope import NOTHING_CHECKED_OUT
     from findling.engine.semantics import open_chosen
@@ -26,10 +27,11 @@ else:
         __name__,
         {
             "configuration": "Recipe",
-            "engine": "GREP_LINES Engine OnProgress",
+            "engine": "GREP_LINES Engine",
             "engines": "Engines of_each",
             "freshness": "",
             "index_jobs": "IndexJobs",
+            "questions": "OnProgress",
             "refs": "MAX_REF_CHARS find_ref",
             "scope": "NOTHING_CHECKED_OUT",
             "semantics": "open_chosen",

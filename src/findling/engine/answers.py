@@ -1,4 +1,4 @@
-"""Answering from the index as it is: the parts of the search put together, once freshness has been settled.
+"""Answers from the index as it is, once it was made fresh.
 
 What must not be called absent is looked for in the files that the index lacks, too. Must not write, and not decide when
 to.
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from findling import reading, search, sources
 from findling.engine import scope as scopes
+from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
@@ -26,7 +27,7 @@ from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import Answer, Confidence, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.scope import lies_in
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from findling.search.searcher import Found, Searcher
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
-"""What is called so of an embedder that failed at a question."""
+"""The reason that an answer gives when the embedder fails, by the reason of the failure."""
 
 
 SORTED_USES = 10_000
@@ -44,25 +45,25 @@ SORTED_USES = 10_000
 
 
 class Answers:
-    """Of what is searched, whether that is one collection or several."""
+    """Answers from one collection or several."""
 
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
         self._searcher: Searcher | None = None
 
-    def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
-        """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
-        fresh = time.monotonic()
+    def ask(self, query: Query, fresh: Freshened) -> Answer:
+        """The answer to a validated query."""
+        begun = time.monotonic()
         with self.searched.answer():
-            unread = self._unread(freshness, query.wait_s)
+            unread = self._unread(fresh)
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
             no_file = ""
             if not found.hits:
                 with self.searched.index.snapshot():
                     no_file = no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
-        confidence = search.judge(found.ranked)
-        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
+        confidence = search.judge(found)
+        result = self._result(query, found, confidence, fresh, meaning)
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
@@ -76,13 +77,13 @@ class Answers:
             confidence=confidence,
             text_confidence=found.text_confidence,
             no_file=no_file,
-            timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
+            timings_ms={"freshness": (begun - fresh.started) * 1000, "search": (time.monotonic() - begun) * 1000},
             generation=self.searched.generation,
         )
 
-    def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadOfAll:
+    def _unread(self, fresh: Freshened) -> UnreadOfAll:
         """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        looks = wait_s != 0
+        looks = fresh.wait_s != 0
         found = []
         for each in self.searched.collections:
             store = each.store
@@ -90,7 +91,7 @@ class Answers:
                 manifest = store.index.manifest
                 whole = manifest is not None and manifest.complete and not manifest.pending
             whole = whole and store.first_answer is None
-            current = whole and (freshness == "fresh" or not looks)
+            current = whole and (fresh.freshness == "fresh" or not looks)
             found.append((each, UnreadFiles(store, current=current, may_list=looks)))
         return UnreadOfAll(found)
 
@@ -115,11 +116,9 @@ class Answers:
             failure=found.failed.message if found.failed is not None else "",
         )
 
-    def similar(
-        self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
-    ) -> SearchResult:
-        """What is like ``FILE`` or ``FILE:LINE``, of one collection. Raises `NotFound`, and `EmbedderUnavailable` where
-        nothing can be."""
+    def similar(self, query: Query, target: str, fresh: Freshened) -> SearchResult:
+        """The places of one collection that are like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and
+        `EmbedderUnavailable` where nothing can be compared."""
         (store,) = self.searched.stores
         path, line = search.split_target(target)
         with store.index.snapshot():
@@ -138,18 +137,11 @@ class Answers:
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and store.semantics.problem:
             store.semantics.required()
-        meaning, confidence = self._meaning(query, found), search.judge(found.ranked).value
-        return self._result(query, found, confidence, freshness, stale_reason, started, meaning)
+        meaning, confidence = self._meaning(query, found), search.judge(found)
+        return self._result(query, found, confidence, fresh, meaning)
 
     def _result(
-        self,
-        query: Query,
-        found: Found,
-        confidence: float,
-        freshness: Freshness,
-        stale_reason: str,
-        started: float,
-        meaning: Meaning,
+        self, query: Query, found: Found, confidence: Confidence, fresh: Freshened, meaning: Meaning
     ) -> SearchResult:
         notes = [
             *query.notes,
@@ -160,9 +152,16 @@ class Answers:
         ]
         every = [coverage(store) for store in self.searched.stores]
         notes += not_searched(self.searched, every)
-        covered = joined_coverage(every)
         return search.make_result(
-            query, found, confidence, covered, freshness, stale_reason, notes, started, self.searched.stale
+            query,
+            found,
+            confidence,
+            joined_coverage(every),
+            fresh.freshness,
+            fresh.stale_reason,
+            notes,
+            fresh.started,
+            self.searched.stale,
         )
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
@@ -181,19 +180,16 @@ class Answers:
     def symbols(
         self,
         name: str,
+        fresh: Freshened,
         *,
         references: bool,
         kind: str | None,
         language: str | None,
         limit: int,
-        freshness: Freshness,
-        stale_reason: str,
-        started: float,
-        wait_s: float | None,
         body_chars: int = 0,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
-        reader, unread = self.searched.index, self._unread(freshness, wait_s)
+        """Definitions of a name, and its uses. ``language`` is an id."""
+        reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -216,9 +212,7 @@ class Answers:
             no_file = ""
             if not definitions.total and not uses.total:
                 absent = self._absent_name(name, language, unread)
-            no_file = (
-                "" if definitions.total or uses.total else no_file_fits(self.searched, Query(name, language=language))
-            )
+                no_file = no_file_fits(self.searched, Query(name, language=language))
             every = [coverage_of_names(each) for each in self.searched.collections]
             covered = joined_coverage(every)
             if uses.unread:  # files that could not be read when they were asked for the name
@@ -238,18 +232,18 @@ class Answers:
             total_definitions=total,
             total_references=uses.total,
             truncated=definitions.cut or total > len(found) or uses.total > limit or uses.cut,
-            freshness=freshness,
+            freshness=fresh.freshness,
             completeness="partial" if covered.unfinished or covered.unread else "complete",
             coverage=covered,
-            took_ms=(time.monotonic() - started) * 1000,
+            took_ms=(time.monotonic() - fresh.started) * 1000,
             notes=notes,
-            stale_reason=stale_reason,
+            stale_reason=fresh.stale_reason,
             absent=absent,
             generation=self.searched.generation,
         )
 
     def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
-        """The same definitions, exact ones with their text while there is room for at least its first line."""
+        """The same definitions; exact ones get their text as long as a first line fits."""
         told: list[types.SymbolHit] = []
         with self.searched.answer():
             for hit in found:
@@ -263,8 +257,13 @@ class Answers:
                 told.append(replace(hit, body=text))
         return told
 
+    def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
+        """Says that a name occurs in no file; nothing where it does, or where nobody can tell."""
+        unread = self._unread(fresh)
+        with self.searched.index.snapshot():
+            return self._absent_name(name, language, unread)
+
     def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
-        """That a name which nothing is defined as occurs nowhere either, where that is so."""
         searched = self.searched
         with searched.answer():
             scope = search.resolve(searched.index, Query(name, language=language), searched.folder)
@@ -283,13 +282,13 @@ class Answers:
 
 
 def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
-    """What there is to say of files that should have been searched and were not."""
+    """Notes on files that should have been searched and were not."""
     pairs = zip(searched.collections, every, strict=True)
     return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
 
 
 def coverage_of_names(searched: OpenCollection) -> Coverage:
-    """Of an answer from names. Within the reader's snapshot."""
+    """The coverage of an answer from names. Within the reader's snapshot."""
     store, folder = searched.store, searched.folder
     if store.first_answer is not None:
         return store.first_answer.coverage(vectors_wanted=False)
@@ -301,7 +300,7 @@ def coverage_of_names(searched: OpenCollection) -> Coverage:
 
 
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
-    """What an answer says of its embedder, '' where there is nothing to say."""
+    """The note on a problem with the embedder, '' for none."""
     if problem is None:
         return ""
     said = f"{problem.message} Run 'findling embed'." if problem.kind == "mismatch" else problem.message
@@ -309,7 +308,7 @@ def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
 
 
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
-    """The same of one collection."""
+    """As `not_searched`, for one collection."""
     at_ref = isinstance(store, RefStore)
     if nothing := scopes.nothing_here(store, covered.files):
         return nothing
@@ -322,14 +321,14 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
 
 
 _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
-"""Reasons of what is not there at all."""
+"""Reasons that mean: there is no such file."""
 
 
 # --- what the index lacks -------------------------------------------------------------------------------------------
 
 
 class UnreadFiles:
-    """Of one store, for one question, within its index's snapshot. ``current``: the index has every file as it is."""
+    """The files that one store's index lacks, for one question, within the index's snapshot. ``current``: none."""
 
     def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
         """``may_list``: whether the folder may be listed."""
@@ -339,7 +338,7 @@ class UnreadFiles:
 
     @cached_property
     def _paths(self) -> list[str] | None:
-        """The files that the index does not have as they are; None where nobody can tell."""
+        """New and changed files; None where nobody can tell."""
         if self._current:
             return []
         if not self._may_list:
@@ -357,7 +356,7 @@ class UnreadFiles:
 
     @cached_property
     def _known(self) -> Mapping[str, tuple[int, int]]:
-        """(size, `files.stamp_of`) of what the index on disk has, by path."""
+        """(size, `files.stamp_of`) of each file in the index on disk, by path."""
         return self._store.reader.listed.known_files() if self._store.exists else {}
 
     def files(self) -> int | None:
@@ -389,7 +388,7 @@ class UnreadFiles:
         return False
 
     def left_out(self, path: str) -> SkippedFile | None:
-        """Why a path is there and not searched; None where that is not so."""
+        """Why a file that exists is not searched; None for any other path."""
         end = f"/{path.lstrip('/')}"
         for known, reason, detail in self._store.reader.listed.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
@@ -401,7 +400,7 @@ class UnreadFiles:
 
 
 class UnreadOfAll:
-    """The same of several collections, whose names stand before their paths."""
+    """As `UnreadFiles`, for several collections, whose names stand before their paths."""
 
     def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
         self._collections = collections

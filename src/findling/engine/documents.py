@@ -1,5 +1,4 @@
-"""The documents of what is searched, opened for one question: which they are, their texts, the model that they are
-asked with."""
+"""The documents that a question searches: which files they are, their texts, and the embedding model for them."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ from typing import Literal
 
 from findling import search
 from findling.engine.answers import coverage_of_names, not_searched
+from findling.engine.freshness import Freshened
 from findling.engine.searched import Searched, joined_coverage
 from findling.engine.unmatched import no_file_fits
 from findling.model.plurals import count
-from findling.model.types import GRADES, Edge, EdgeResult, Freshness, Grade, Query, SymbolHit
+from findling.model.types import GRADES, Edge, EdgeResult, Grade, Query, SymbolHit
 from findling.search.edges import EDGES_S, MOST_EDGES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
@@ -33,17 +34,15 @@ def edges(
     searched: Searched,
     direction: Direction,
     name: str,
+    fresh: Freshened,
     *,
     language: str | None,
     tests: bool,
     limit: int,
     steps: int,
-    freshness: Freshness,
-    stale_reason: str,
-    started: float,
 ) -> EdgeResult:
-    """``tests``: uses in tests are listed too, not only counted. ``language`` is an id. ``steps``: how far callers are
-    followed."""
+    """The definitions of a name, and who uses them or what they use. ``tests``: uses in tests are listed too, not only
+    counted. ``language`` is an id. ``steps``: how far callers are followed."""
     index = searched.index
     with index.snapshot():
         named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
@@ -72,12 +71,12 @@ def edges(
         totals={grade: totals[grade] for grade in GRADES},
         in_tests=len(distinct) - len(listed),
         truncated=found.cut or len(shown) < len(listed),
-        freshness=freshness,
+        freshness=fresh.freshness,
         completeness="partial" if covered.unfinished or covered.unread else "complete",
         coverage=covered,
-        took_ms=(time.monotonic() - started) * 1000,
+        took_ms=(time.monotonic() - fresh.started) * 1000,
         notes=tuple(notes),
-        stale_reason=stale_reason,
+        stale_reason=fresh.stale_reason,
     )
 
 

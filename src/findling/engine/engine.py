@@ -12,49 +12,43 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
 from findling import search, sources, store
 from findling.config import roots
-from findling.engine import indexing, parts
-from findling.engine.freshness import Question, freshen
+from findling.engine import parts
+from findling.engine.freshness import Freshened, Question, freshen
+from findling.engine.questions import OnProgress, Questions, Waiting
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, paths_below, reembed, run
-from findling.engine.scope import language_id, may_be_asked, paths_from, relative
+from findling.engine.scope import paths_from, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.engine.unmatched import paths_like
-from findling.model import errors, types
-from findling.model.types import Progress
-from findling.store.schema import IndexDamaged, TextIndexLost
+from findling.model import types
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.embedding import Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
-    from findling.engine.documents import DocumentModel, DocumentText, OpenDocuments
-    from findling.engine.edges import Direction
+    from findling.engine.documents import DocumentModel, DocumentText
     from findling.engine.jobs import Job, RunningJob
     from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
+    from findling.engine.state import Health
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
     from findling.model.types import (
-        Answer,
         Coverage,
-        EdgeResult,
         Freshness,
         GrepOptions,
         GrepResult,
         IndexReport,
-        Mode,
-        Query,
         SearchResult,
         Status,
-        SymbolResult,
     )
     from findling.outbound.files import Files
     from findling.search.exact import Grep
@@ -69,82 +63,21 @@ OPEN_REFS = 2
 GREP_LINES = 10_000
 """Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
 
-REPLACED_AGAIN = 3
-"""How often a question is asked anew that meets an index whose place another is just taking."""
-
-OnProgress = Callable[[Progress], None]
-
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class SymbolOptions(TypedDict, total=False):
-    """What `Engine.symbols` can be asked besides a name."""
-
-    references: bool
-    kind: str | None
-    language: str | None
-    limit: int
-    body_chars: int
-    ref: str | None
-    wait_s: float | None
-    progress: OnProgress | None
-
-
-MOST_STEPS: Final = 10
-"""From a definition, along its callers."""
-
-
-class EdgeOptions(TypedDict, total=False):
-    """What `Engine.callers`, `Engine.callees` and `Engine.impact` can be asked besides a name."""
-
-    tests: bool
-    language: str | None
-    limit: int
-    ref: str | None
-    wait_s: float | None
-    progress: OnProgress | None
-
-
-def _rebuilds(
-    method: Callable[Concatenate[Engine, _Arguments], _Result],
-) -> Callable[Concatenate[Engine, _Arguments], _Result]:
-    """When a method comes upon damage in the index, the index is removed, with a note, and the method called again;
-    but where it is a question that may change nothing (its ``wait_s`` is 0), `IndexUnavailable` says so.
-
-    Called with a ``ref`` that is not checked out, it is the method of that ref's engine.
-    """
-    defaults: dict[str, object] = getattr(method, "__kwdefaults__", None) or {}
+def _mends(method: _Method) -> _Method:
+    """The method, done again when it comes upon damage in the index, which is removed before (`OpenStore.mending`)."""
 
     @wraps(method)
-    def called(self: Engine, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        if (ref := options.get("ref")) is not None and (at := self.at(str(ref))) is not self:
-            options["ref"] = None
-            return called(at, *args, **options)
-        try:
-            return method(self, *args, **options)
-        except errors.IndexUnavailable as met:
-            error = met
-            for _ in range(REPLACED_AGAIN):
-                if not self._store.replaced:
-                    break
-                self._store.close()  # it was met in an index whose place another has taken
-                try:
-                    return method(self, *args, **options)
-                except errors.IndexUnavailable as again:
-                    error = again
-            if not isinstance(error, IndexDamaged):
-                raise error from error.__cause__
-            if "wait_s" in defaults and not self._store.may_begin_anew({**defaults, **options}["wait_s"]):
-                self._store.damage = error.message
-                raise self._store.unusable(error.message) from error
-            self._store.start_over_from(error.message, seen=isinstance(error, TextIndexLost))
-        return method(self, *args, **options)
+    def called(self: Engine, /, *args: Any, **options: Any) -> Any:
+        return self._store.mending(lambda: method(self, *args, **options))
 
-    return called
+    return cast("_Method", called)
 
 
-class Engine:
+class Engine(Questions):
     """Search over one folder. Use `Engine.open`, and as a context manager."""
 
     def __init__(
@@ -290,7 +223,7 @@ class Engine:
 
     # --- indexing -------------------------------------------------------------------------------------------
 
-    @_rebuilds
+    @_mends
     def index(
         self, *, force: bool = False, embed: bool = True, unlisted: bool = False, progress: OnProgress | None = None
     ) -> IndexReport:
@@ -309,7 +242,7 @@ class Engine:
                 self._store.remove()
         return self._run(None, embed=embed, unlisted=unlisted, progress=progress)
 
-    @_rebuilds
+    @_mends
     def sync(
         self,
         paths: StrPath | Sequence[StrPath] | None = None,
@@ -331,33 +264,16 @@ class Engine:
             progress=progress,
         )
 
-    @_rebuilds
-    def refresh(
-        self,
-        *,
-        query: str = "",
-        embed: bool = True,
-        text_only: bool = False,
-        look_at_all: bool = False,
-        within: Callable[[str], bool] = lambda _: True,
-        files: Sequence[str] = (),
-        line: int | None = None,
-        ref: str | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> tuple[Freshness, str]:
-        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. Without an index what a ``query`` or ``files`` ask for is read instead. The others: as in
-        `freshness.Question`."""
-        asked = Question(query, embed, text_only, look_at_all, within, files=files, line=line)
-        return freshen(self._store, wait_s, progress, asked)
+    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+        store = self._store
+        return store.mending(lambda: freshen(store, wait_s, progress, asked), lambda: store.may_begin_anew(wait_s))
 
     @property
     def collection(self) -> OpenCollection:
         """What is searched here, as one of several (`Engines`)."""
         return parts.searched.OpenCollection(self._store, self.scope)
 
-    @_rebuilds
+    @_mends
     def reembed(
         self, paths: StrPath | Sequence[StrPath] | None, *, anew: bool, progress: OnProgress | None = None
     ) -> VectorReport:
@@ -368,7 +284,7 @@ class Engine:
         names = None if paths is None else _each(paths)
         return reembed(self._store, names, anew=anew, progress=progress)
 
-    @_rebuilds
+    @_mends
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
         """Take in what changed, then make the vectors that are missing below `scope`; with ``force`` all anew.
 
@@ -384,7 +300,7 @@ class Engine:
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
         """One job for several calls, which take it as their ``progress``."""
-        return indexing.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
+        return parts.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -442,91 +358,31 @@ class Engine:
 
     # --- questions ------------------------------------------------------------------------------------------
 
-    def ask(self, query: Query, *, ref: str | None = None, progress: OnProgress | None = None) -> Answer:
-        """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
-        meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
-
-        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
-        """
-        return self._ask(query, ref=ref, wait_s=query.wait_s, progress=progress)
-
-    @_rebuilds
-    def _ask(self, query: Query, *, ref: str | None, wait_s: float | None = 1.5, progress: OnProgress | None) -> Answer:
-        query = search.taken_from_text(search.validate(query))
-        if query.language is not None:
-            query = replace(query, language=language_id(query.language))
+    def answered(
+        self,
+        asked: Question,
+        answer: Callable[[Answers, Freshened], _Answer],
+        *,
+        wait_s: float | None,
+        progress: OnProgress | None,
+    ) -> _Answer:
         started = time.monotonic()
-        asked = Question(
-            query.text,
-            embed=search.needs_vectors(query),
-            look_at_all=query.look_at_all,
-            within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
-            to_the_letter=query.mode == "exact",
-        )
-        freshness, why = freshen(self._store, wait_s, progress, asked)
-        return self._answers.ask(query, freshness, why, started)
+        store = self._store
 
-    def search(
-        self,
-        text: str,
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        mode: str = "auto",
-        language: str | None = None,
-        path_globs: Sequence[str] = (),
-        kind: str | None = None,
-        max_tokens: int | None = None,
-        explain: bool = False,
-        ref: str | None = None,
-        wait_s: float | None = 1.5,
-        look_at_all: bool = False,
-        progress: OnProgress | None = None,
-    ) -> SearchResult:
-        """The places that answer ``text``, best first, without the first ``offset``. Raises `InvalidInput` and the
-        index's errors.
+        def attempt() -> _Answer:
+            return answer(self._answers, Freshened(*freshen(store, wait_s, progress, asked), started, wait_s))
 
-        Of a text of more than 100,000 characters the beginning is searched for, which a note says.
+        return store.mending(attempt, lambda: store.may_begin_anew(wait_s))
 
-        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there (without an index it
-        raises `IndexNotReady`), None waits for all.
-        ``look_at_all``: all files are looked at before, however many there are.
-        ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
-        """
-        query = types.Query(
-            text,
-            limit,
-            cast("Mode", mode),
-            language,
-            tuple(path_globs),
-            cast("Any", kind),
-            max_tokens,
-            explain,
-            wait_s,
-            look_at_all,
-            offset=offset,
-        )
-        return self.ask(query, ref=ref, progress=progress).result
-
-    @_rebuilds
     def similar(
-        self,
-        target: StrPath,
-        *,
-        limit: int = 10,
-        explain: bool = False,
-        ref: str | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
+        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
         target = os.fspath(target)
-        started = time.monotonic()
         query = search.validate(types.Query(target, limit, "semantic", explain=explain))
         path, line = search.split_target(target)
-        files = [*paths_from(self.root, path), *paths_from(self.root, target)]
-        freshness, why = freshen(self._store, wait_s, progress, Question(files=files, line=line))
-        return self._answers.similar(query, target, freshness, why, started)
+        asked = Question(files=[*paths_from(self.root, path), *paths_from(self.root, target)], line=line)
+        return self._asked(asked, lambda answers, fresh: answers.similar(query, target, fresh), **waiting)
 
     def grep(
         self,
@@ -558,99 +414,6 @@ class Engine:
         request = replace(exact.request_of(at._store, self.scope, pattern, options), limit=limit)
         return exact.opened(at._store, request, by_time=options.get("sort") == "modified", show_secrets=show_secrets)
 
-    def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
-        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
-
-        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given,
-        numbered, the first one's first. Raises `InvalidInput`.
-        """
-        (found,) = self.symbols_of([name], **options)
-        return found
-
-    @_rebuilds
-    def symbols_of(
-        self,
-        names: Sequence[str],
-        *,
-        references: bool = False,
-        kind: str | None = None,
-        language: str | None = None,
-        limit: int = 50,
-        body_chars: int = 0,
-        ref: str | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> list[SymbolResult]:
-        """As `symbols`, of several names, for which the folder is looked at once; ``body_chars`` are of all."""
-        started = time.monotonic()
-        text = " ".join(names)
-        asked = Question(text, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
-        freshness, why = freshen(self._store, wait_s, progress, asked)
-        return [
-            self._answers.symbols(
-                name,
-                references=references,
-                kind=kind,
-                language=language_id(language),
-                limit=limit,
-                body_chars=body_chars // len(names),
-                freshness=freshness,
-                stale_reason=why,
-                started=started,
-                wait_s=wait_s,
-            )
-            for name in names
-        ]
-
-    def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
-        """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that
-        this definition is meant. ``tests``: uses in tests are listed as well as counted. Raises `InvalidInput`."""
-        return self._edges("callers", name, **options)
-
-    def callees(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
-        """What a definition uses of the project; as `callers`."""
-        return self._edges("callees", name, **options)
-
-    def impact(self, name: str, *, steps: int = 3, **options: Unpack[EdgeOptions]) -> EdgeResult:
-        """What a change of a definition can reach: its callers, theirs, and so on for 1 to 10 ``steps``, the nearest
-        first. Uses that are only possible, and tests, are not followed further. Raises `InvalidInput`."""
-        if not 1 <= steps <= MOST_STEPS:
-            raise errors.InvalidInput(f"steps must be between 1 and {MOST_STEPS}, not {steps}.")
-        return self._edges("callers", name, steps=steps, **options)
-
-    @_rebuilds
-    def _edges(
-        self,
-        direction: Direction,
-        name: str,
-        *,
-        tests: bool = False,
-        language: str | None = None,
-        limit: int = 50,
-        steps: int = 1,
-        ref: str | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> EdgeResult:
-        started = time.monotonic()
-        asked = Question(name, embed=False, text_only=True, within=may_be_asked("", language=language))
-        freshness, why = freshen(self._store, wait_s, progress, asked)
-        found = parts.edges.edges(
-            self._answers.searched,
-            direction,
-            name,
-            language=language_id(language),
-            tests=tests,
-            limit=limit,
-            steps=steps,
-            freshness=freshness,
-            stale_reason=why,
-            started=started,
-        )
-        if found.definitions:
-            return found
-        return replace(found, absent=self.symbols(name, language=language, limit=1, wait_s=wait_s).absent)
-
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
         """The state of the index, looked at without changing it.
 
@@ -659,12 +422,16 @@ class Engine:
         """
         return parts.state.status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
+    def health(self) -> Health:
+        """Whether what answers rest on is there and can be read."""
+        return parts.state.health(self._store)
+
     @property
     def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        return indexing.index_jobs.active_job(self._store)
+        return parts.index_jobs.active_job(self._store)
 
     @property
     def goes_on(self) -> bool:
@@ -674,7 +441,7 @@ class Engine:
     def stop_jobs(self) -> int:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""
-        return indexing.index_jobs.stop(self._store)
+        return parts.index_jobs.stop(self._store)
 
     def paths_like(self, path: str) -> list[str]:
         """The indexed files nearest to a path that is none, from the root, the best first."""
@@ -683,16 +450,6 @@ class Engine:
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
         return parts.state.never_indexed(self._store)
-
-    @property
-    def only_unlooked(self) -> bool:
-        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
-        return self._store.only_unlooked
-
-    @property
-    def last_whole_look(self) -> tuple[float, float] | None:
-        """When a question last compared all files with the disk (monotonic seconds), and the seconds it took."""
-        return self._store.last_whole_look
 
     def listed(self) -> tuple[set[str], set[str]]:
         """Every file that is listed in the index, those among them whose contents are left out; and every folder in
@@ -717,23 +474,16 @@ class Engine:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
         return parts.explain.explain(self._store, os.fspath(path))
 
-    @_rebuilds
+    @_mends
     def document_text(self, path: StrPath) -> DocumentText | None:
         """The text that an indexed document (a PDF) was converted to; ``path`` from the root. None for a file that is
         text by itself, or is not in the index."""
         return parts.documents.text_of(self._store, os.fspath(path))
 
-    @_rebuilds
+    @_mends
     def file_symbols(self, path: str) -> FileSymbols | None:
         """The definitions of a file, ``path`` from the root; None when it is not in the index."""
         return self._answers.file_symbols(path)
-
-    def documents(
-        self, scope: DocumentScope, *, by_meaning: bool, code_too: bool = False
-    ) -> AbstractContextManager[OpenDocuments | None]:
-        """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
-        indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
-        return parts.documents.opened(self._answers.searched, scope, by_meaning=by_meaning, code_too=code_too)
 
     def document_paths(self, scope: DocumentScope) -> list[str]:
         """The paths of the indexed documents of a scope, whatever their tags."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from findling import sources
 from findling import store as stored
-from findling.engine import indexing
+from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from findling.sources.selection import Found
 
 CHECK_S = 0.05
-"""Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
+"""Time for looking at the disk before a question, in a large tree that was looked at whole a moment ago."""
 
 WHOLE_CHECK_S = 1.0
 """Time for looking at a large tree otherwise; 63,000 files take about half of it."""
 
 CHECK_PAUSE = 10
-"""Looking at a large tree whole takes at most one part in so many of the time between questions."""
+"""After a whole look at a large tree, the next one waits for this many times as long as it took."""
 
 SMALL_TREE = 12_000
 SMALL_CHECK_S = 1.5
@@ -45,16 +45,16 @@ UNREAD_PAUSE_S = 60.0
 """How long a file that cannot be read is left alone: each try is a run of the indexer."""
 
 SYNC_S = 1.0
-"""Changes that are taken in before a question is answered must fit this."""
+"""Time for taking in changes before a question is answered."""
 
 SYNC_FILES = 300
 """More changes than this are taken in by a run over the whole folder, which the next question continues."""
 
 FEW_FILES, FEW_BYTES = 100, 600_000
-"""So many files, with no more text, are indexed before the first answer instead of gone through for it."""
+"""A folder with no more files and text than this is indexed before the first answer; a larger one is scanned."""
 
 LONG_RUN_S = 2.0
-"""A run (without the look before it) that took longer is followed by another look before it is called fresh."""
+"""After a run that took longer, the disk is looked at again before the index is called fresh."""
 
 ROUNDS = 3
 """Runs for one question at most."""
@@ -64,7 +64,7 @@ OFF = "semantic.auto_index is false"
 DISK_FULL = "the disk that holds the index is full"
 
 LOOK_AGAIN: tuple[Freshness, str] = ("stale", "files change faster than they are indexed")
-"""All was taken in, but files may have changed behind a run that took its time: only another look can tell."""
+"""Everything was taken in, but by a long run, during which files may have changed: look again."""
 
 BUSY: tuple[Freshness, str] = ("syncing", "another process is indexing")
 
@@ -100,6 +100,16 @@ class Question(Struct, frozen=True):
         return bool(self.query or self.files)
 
 
+class Freshened(NamedTuple):
+    """How fresh what is searched is, and why not fresher; when the question came (monotonic seconds), and how long it
+    may wait (None: as long as it takes)."""
+
+    freshness: Freshness
+    stale_reason: str
+    started: float
+    wait_s: float | None
+
+
 def freshen(
     store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
@@ -120,8 +130,6 @@ def freshen(
                 store.notes.append(str(error))
                 _answer_first(store, _not_indexed(store).files, asked, time.monotonic())
             found = "stale", DISK_FULL
-        if wait_s != 0:
-            store.only_unlooked = found is NOT_CHECKED
         if found is not LOOK_AGAIN:
             break
     _go_through_waiting(store, asked)
@@ -129,7 +137,7 @@ def freshen(
 
 
 def _go_through_waiting(store: OpenStore, asked: Question) -> None:
-    """Let the question be answered also from files that there was no time, or no turn, to take in."""
+    """Scan the changed files that there was no time to index, so that the answer has them, too."""
     if store.first_answer is not None or not asked.asks or not store.waiting or nothing_indexed(store):
         return
     if left := _lacking(store, store.waiting):
@@ -137,7 +145,7 @@ def _go_through_waiting(store: OpenStore, asked: Question) -> None:
 
 
 def _after(began: float) -> tuple[Freshness, str]:
-    """What a whole run that began then (monotonic seconds) has led to."""
+    """The freshness after a complete run that began then (monotonic seconds)."""
     return ("fresh", "") if time.monotonic() - began < LONG_RUN_S else LOOK_AGAIN
 
 
@@ -252,7 +260,7 @@ def writer_wait_s(deadline: float | None, most_s: float) -> float:
 
 
 def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
-    """The freshness where a question takes nothing in."""
+    """The freshness where questions may not index anything."""
     if store.exists:
         store.ready_to_read()
     if nothing_indexed(store):
@@ -269,7 +277,7 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
 
 
 def nothing_indexed(store: OpenStore) -> bool:
-    """Whether there is nothing yet to answer from."""
+    """Whether nothing is indexed yet."""
     if not store.exists:
         return True
     store.ready()
@@ -331,22 +339,20 @@ def _look(
     if budget != CHECK_S:
         now = time.monotonic()
         store.last_look = (now, now - started)
-        if changes.complete:
-            store.last_whole_look = store.last_look
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:
-    """For the next answer, what there is to say of the listing of files; once, however often it was listed."""
+    """Keep the notes of a listing for the next answer, each once."""
     store.notes += [
         note for note in notes if note.startswith(sources.discovery.WALKED_INSTEAD) and note not in store.notes
     ]
 
 
 def _tried_lately(store: OpenStore, paths: Set[str], known: Mapping[str, tuple[int, int]]) -> set[str]:
-    """Those that could not be read a moment ago, though their permissions allow it: a disk or a server fails."""
+    """The files that could not be read a moment ago although their permissions allow it, as when a disk fails."""
     now = time.monotonic()
     unread = {path for path in paths if known.get(path, (0, 0))[1] == UNREAD}
     lately = {path for path in unread if now < store.unread_until.get(path, now)}
@@ -369,8 +375,8 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 def _first_run(
     store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
-    """Index what is not, where somebody waits for that or it is little; else the question is answered from the files as
-    they are, and the index is finished in the background."""
+    """Index what is missing if it is little or somebody waits for it. Otherwise the question is answered by a scan of
+    the files, and the index is finished in the background."""
     began = time.monotonic()
     tell = progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
@@ -388,29 +394,29 @@ def _first_run(
         _note(store, lacks.notes)
         tell(Progress("indexing", 0, len(lacks.files)))
         first = _answer_first(store, _lacking(store, lacks.files), asked, began)
-        first.goes_on = indexing.index_jobs.start(store)
+        first.goes_on = parts.index_jobs.start(store)
         return "syncing", "the index is not ready"
     if report is None:
         return BUSY
-    indexing.index_jobs.start(store)
+    parts.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
 def _answer_first(store: OpenStore, found: list[Found], asked: Question, began: float) -> FirstAnswer:
-    """Read for a question what is likeliest among what is not indexed: some of ``found``."""
+    """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
-    first = store.first_answer = indexing.first_answers.first_answer(store, asked, wanted, began)
+    first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began)
     return first
 
 
 def _lacking(store: OpenStore, found: Iterable[Found]) -> list[Found]:
-    """Those that the index does not have as they are now."""
+    """The files that the index lacks or has in another state."""
     known = _indexed_states(store)
     return [file for file in found if known.get(file[0]) != (file[1], file[2])]
 
 
 class _Lacks(NamedTuple):
-    """The files that an index does not have as they are now, and whether taking them in is a moment's work."""
+    """The files that an index lacks or has in another state, and whether indexing them takes only a moment."""
 
     files: list[Found]
     is_little: bool
@@ -439,7 +445,7 @@ def _not_indexed(store: OpenStore) -> _Lacks:
 
 
 def _indexed_states(store: OpenStore) -> Mapping[str, tuple[int, int]]:
-    """(size, `files.stamp_of`) of what is indexed, by path."""
+    """(size, `files.stamp_of`) of each indexed file, by path."""
     if not store.exists:
         return {}
     with store.reader.snapshot():
@@ -447,7 +453,7 @@ def _indexed_states(store: OpenStore) -> Mapping[str, tuple[int, int]]:
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:
-    """Embed what an earlier question took in that needed no vectors, unless another process writes just now."""
+    """Make the vectors that earlier questions left out, unless another process is writing."""
     embedder, reader = store.semantics.embedder(), store.reader
     apart = store.semantics.documents_apart
     if embedder is None and not apart:
@@ -461,7 +467,7 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         if manifest is None or (whole and not apart):
             return
     try:
-        with indexing.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
+        with parts.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
             add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
+from findling.engine import freshness
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.model.errors import FindlingError
@@ -34,9 +35,6 @@ REMEMBERED = 20
 
 _RECORD_BYTES = 100_000
 
-_AFTER_TEXT = "embedding"
-"""The stage of a run in which text and names are committed, and vectors are made."""
-
 _STOP_S = 10.0
 """Within which a job comes to its next step."""
 
@@ -52,7 +50,8 @@ def records_of(store_dir: Path) -> Records:
 def running_job(
     store: OpenStore, progress: OnProgress | None, *, kind: Literal["index", "embed"] = "index", whole: bool
 ) -> Iterator[RunningJob]:
-    """What a run calls instead of ``progress``; a run within a job is that job. Nobody is told of it afterwards."""
+    """The job of a run, to call instead of ``progress``; a run within a job belongs to that job. It is not kept when it
+    has ended."""
     if isinstance(progress, RunningJob):
         yield progress
         return
@@ -67,7 +66,7 @@ def running_job(
 
 
 def active_job(store: OpenStore) -> Job | None:
-    """The job that goes on over what the store shows, None where none is told of; of several the one that last got on.
+    """The running job over the same files as the store, None without one; of several the one with the latest progress.
     Changes nothing."""
     place = _place_of(*store.manifest_key)
     found = [job for job in records_of(store.directory).active() if job.place == place]
@@ -92,7 +91,7 @@ def stop(store: OpenStore) -> int:
 
 
 def told(store: OpenStore) -> Iterator[str]:
-    """What a status says of the jobs over what the store shows: one that goes on, and the last one's failure."""
+    """Notes for a status: a job that is running over the same files, or the failure of the last one."""
     place = _place_of(*store.manifest_key)
     jobs = [job for job in records_of(store.directory).all() if job.place == place]
     if active := next((job for job in jobs if job.is_active), None):
@@ -103,7 +102,7 @@ def told(store: OpenStore) -> Iterator[str]:
 
 
 def _place_of(root: str, ref: str) -> str:
-    """What of a store a job works on: its folder on disk, or a commit."""
+    """The name of what a job works on: a folder on disk, or a commit of it."""
     return root if ref == roots.LIVE else f"{root}@{ref}"
 
 
@@ -131,8 +130,8 @@ class IndexJobs:
         self._lock = threading.Lock()
         self._job: RunningJob | None = None
         self._thread: threading.Thread | None = None
-        self.last_run: tuple[float, float] | None = None
-        """When a job last took everything in (monotonic seconds), and how many seconds that took."""
+        self._rests_until = 0.0
+        """Until then (monotonic seconds) no job begins that nobody asked for: the last one found nothing to do."""
 
     @property
     def active(self) -> Job | None:
@@ -141,9 +140,9 @@ class IndexJobs:
 
     def start(self, mode: RunMode, *, force: bool, ref: str, asked_for: bool = True) -> Job | None:
         """The job that was begun; None when one is running already. One that nobody ``asked_for`` is told of
-        afterwards only where it had something to do."""
+        afterwards only where it had something to do, and does not begin a short time after one that had nothing."""
         with self._lock:
-            if self._job is not None:
+            if self._job is not None or (not asked_for and time.monotonic() < self._rests_until):
                 return None
             self._job = job = self._records.start("index", mode, self._place, ref=ref, seldom=True)
             arguments = (job, force, asked_for)
@@ -155,20 +154,6 @@ class IndexJobs:
         thread = self._thread
         if thread is not None:
             thread.join(timeout_s)
-
-    def wait_for_text(self, wait_s: float | None, on_progress: OnProgress | None = None) -> None:
-        """Wait, at most so long, until text and names of what the active job takes in are there.
-
-        ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
-        """
-        deadline = None if wait_s is None else time.monotonic() + wait_s
-        while (job := self.active) is not None and (deadline is None or time.monotonic() < deadline):
-            if job.stage == _AFTER_TEXT:
-                return
-            if job.stage and on_progress is not None:
-                on_progress(Progress(job.stage, job.done, job.total))
-            left = _LOOK_S if deadline is None else deadline - time.monotonic()
-            self.wait(max(0.0, min(_LOOK_S, left)))
 
     def stop(self) -> None:
         """End the active job at its next step; what it has taken in stays."""
@@ -189,10 +174,11 @@ class IndexJobs:
                     report = engine.index(force=force, progress=job)
                 else:
                     report = engine.sync(progress=job)
-            now = time.monotonic()
-            self.last_run = (now, now - started)
             changed = report.changed + report.removed
-            job.kept = asked_for or bool(changed or report.embedded)
+            found_work = bool(changed or report.embedded)
+            now = time.monotonic()
+            self._rests_until = now if found_work else now + freshness.CHECK_PAUSE * (now - started)
+            job.kept = asked_for or found_work
             return {"changed_files": changed}
 
         with suppress(Exception):  # it is in the record
@@ -203,7 +189,7 @@ class IndexJobs:
 
 
 def words(error: BaseException) -> str:
-    """What a record says of a failure."""
+    """A failure in the words of a job's record."""
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"
 
 

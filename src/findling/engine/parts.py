@@ -7,19 +7,33 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, edges, explain, searched, state, text_search
-else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "answers": "",
-            "documents": "",
-            "edges": "",
-            "explain": "",
-            "searched": "",
-            "state": "",
-            "text_search": "",
-        },
+    from findling.engine import (
+        answers,
+        documents,
+        edges,
+        embedding_pass,
+        explain,
+        first_answers,
+        index_jobs,
+        indexer,
+        searched,
+        state,
+        text_search,
     )
 
-__all__ = ["answers", "documents", "edges", "explain", "searched", "state", "text_search"]
+__all__ = [
+    "answers",
+    "documents",
+    "edges",
+    "embedding_pass",
+    "explain",
+    "first_answers",
+    "index_jobs",
+    "indexer",
+    "searched",
+    "state",
+    "text_search",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = front_door(__name__, dict.fromkeys(__all__, ""))

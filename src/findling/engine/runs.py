@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from findling import reading
 from findling import store as stored
 from findling.embedding import BUNDLED, takes_documents
-from findling.engine import indexing
+from findling.engine import parts
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
@@ -56,7 +56,7 @@ def run(
     if not store.directory.exists():
         store.repair()  # it may come to lie elsewhere, and the job's record with it
     with (
-        indexing.index_jobs.running_job(store, progress, whole=paths is None) as job,
+        parts.index_jobs.running_job(store, progress, whole=paths is None) as job,
         _turn("runs", store, job, deadline),
     ):
         at_once = embed and deadline is None
@@ -114,7 +114,7 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
     rebuilding.clear_left(store.directory)
     store.check_room()
     with (
-        indexing.index_jobs.running_job(store, progress, whole=True) as job,
+        parts.index_jobs.running_job(store, progress, whole=True) as job,
         rebuilding.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
         fresh = OpenStore(store.root, folder, cache=store.in_cache)
@@ -149,9 +149,9 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
 
 def _indexer(
     store: OpenStore, job: RunningJob, *, embed: bool, vectors: Fingerprint | None, ahead: Worker | None = None
-) -> indexing.indexer.Indexer:
+) -> parts.indexer.Indexer:
     configuration = store.configuration
-    return indexing.indexer.Indexer(
+    return parts.indexer.Indexer(
         store.root,
         store.directory,
         options=configuration.wanted,
@@ -178,7 +178,7 @@ def _made_at_once(store: OpenStore) -> Fingerprint | None:
 def _open_to_embed(store: OpenStore) -> None:
     """Import and open what the vectors of new contents take, where that asks nobody for anything."""
     if store.semantics.expected() is not None:
-        _ = indexing.embedding_pass  # loaded now, for the one who embeds
+        _ = parts.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
 
 
@@ -265,7 +265,7 @@ def _embed(
     """`embedding_pass.embed`, and the file of sign bits after it; why the embedder gave up on the way."""
     problem = None
     try:
-        indexing.embedding_pass.embed(
+        parts.embedding_pass.embed(
             lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
             store.reader,
             store.source,
@@ -346,7 +346,7 @@ def reembed(
         passes.append((store.semantics.required(), paths))
     done: list[EmbeddedFile] = []
     problem: EmbedderUnavailable | None = None
-    with indexing.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
+    with parts.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
         for embedder, among in passes:
             gave_up = _embed(store, embedder, job, WRITER_WAIT_S, among, done.append, anew=anew, failed_too=True)
             problem = gave_up or problem

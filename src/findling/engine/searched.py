@@ -1,4 +1,4 @@
-"""What a question is asked of: opened collections, one or several, as one index and one set of files.
+"""The collections that a question searches, one or several, as one index and one set of files.
 
 A file's text is read through the collection that has it. Must not know what is asked, nor decide what is fresh.
 """
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 class OpenCollection(Struct, frozen=True):
-    """``folder``: only what lies in it is searched, '' for all. ``name`` stands before its paths, '' for nothing."""
+    """A collection whose store can be opened. Only ``folder`` is searched ('' for all of it). ``name`` stands before
+    its paths in an answer; '' adds nothing."""
 
     store: OpenStore
     folder: str = ""
@@ -42,12 +43,12 @@ class OpenCollection(Struct, frozen=True):
         return f"{self.name}/{path}" if self.name else path
 
     def said(self, note: str) -> str:
-        """A sentence about it as the answer has it."""
+        """A note about this collection, with its name in front."""
         return f"{self.name}: {note}" if self.name else note
 
 
 class Searched:
-    """For one thread. The index is there when something is asked of it, and another after a collection was closed."""
+    """Collections opened for searching, for one thread. The index is opened on first use, and anew after a close."""
 
     def __init__(self, collections: Sequence[OpenCollection]) -> None:
         self.collections = tuple(collections)
@@ -57,8 +58,7 @@ class Searched:
         self._channel = KeptChannel()
         self._asked_by: Fingerprint | None = None
         self.by_words: dict[int, str] = {}
-        """Which collections could not be asked by meaning while others were, and why; of the last question that was
-        asked so."""
+        """Which collections the last question could not search by meaning while it did others, and why."""
 
     @cached_property
     def _shown(self) -> list[ShownText]:
@@ -70,7 +70,7 @@ class Searched:
 
     @property
     def folder(self) -> str:
-        """What lies in it is searched, '' for all."""
+        """The folder that is searched, '' for everything."""
         return self._alone.folder if self._alone else ""
 
     @property
@@ -91,14 +91,14 @@ class Searched:
         return self._joined.part_of(entry_id)[0] if self._joined else 0
 
     def owner(self, file: FileRow) -> tuple[int, FileRow]:
-        """Which collection has a file, and the file as it has it."""
+        """The place of the collection that has a file, and the file's row in that collection."""
         return self._joined.own(file) if self._joined else (0, file)
 
     # --- files ----------------------------------------------------------------------------------------------
 
     @contextmanager
     def answer(self) -> Iterator[None]:
-        """One question: within it a file is looked at once, however often its lines are asked for."""
+        """A block for one question: each file is read at most once within it."""
         self.by_words.clear()
         with ExitStack() as entered:
             for shown in self._shown:
@@ -107,7 +107,7 @@ class Searched:
 
     @property
     def stale(self) -> set[str]:
-        """Paths read for the last `answer`, and since, whose content is no longer what was indexed."""
+        """Paths read since the last `answer` began whose content has changed since indexing."""
         pairs = zip(self.collections, self._shown, strict=True)
         return {each.path(path) for each, shown in pairs for path in shown.stale}
 
@@ -117,14 +117,14 @@ class Searched:
         return self._shown[at].lines(own)
 
     def files(self) -> ExactSource:
-        """All of them, for an exact search."""
+        """All indexed files, for an exact search."""
         if self._alone:
             return self._alone.store.indexed_files(self._alone.store.index, self._alone.folder)
         of_each = [each.store.indexed_files(each.store.index, each.folder) for each in self.collections]
         return _JoinedFiles(self._several(), self.collections, of_each)
 
     def every_file(self) -> ExactSource:
-        """The same with those that no index has yet."""
+        """As `files`, with the files that are not indexed yet."""
         from findling.engine.text_search import every_file  # most questions are not about uses
 
         of_each: list[ExactSource] = [
@@ -187,40 +187,40 @@ class Searched:
         self.by_words[at] = why.rstrip(".")
 
     def said_by_words(self) -> dict[str, str]:
-        """A sentence on each collection of `by_words`, by name."""
+        """A note on each collection in `by_words`, by its name."""
         names = [each.name for each in self.collections]
         return {names[at]: f"searched by words, not by meaning: {why}." for at, why in self.by_words.items()}
 
     @property
     def problem(self) -> EmbedderProblem | None:
-        """What keeps every collection from being asked by meaning, as the first has it; None where one can be. May
-        open embedders."""
+        """Why no collection can be searched by meaning (the first one's reason); None where one can. May open
+        embedders."""
         every = [store.semantics.trouble() for store in self.stores]
         return every[0] if all(every) else None
 
     @property
     def opened(self) -> Fingerprint | None:
-        """Of the embedder that answers, as far as one was opened."""
+        """The fingerprint of the embedder that answers, None before one is opened."""
         opened = [store.semantics.opened for store in self.stores]
         return next((each for each in opened if each == self._asked_by), None) or next(filter(None, opened), None)
 
 
 def _commonest(embedders: Sequence[Embedder]) -> Embedder | None:
-    """The first of those whose model is most often among them."""
+    """The embedder whose model most of them have; the first of these."""
     counts = Counter(embedder.fingerprint.id for embedder in embedders)
     return max(embedders, key=lambda embedder: counts[embedder.fingerprint.id], default=None)
 
 
 def _number(store: OpenStore, embedder: Embedder) -> int | None:
-    """What a collection calls the model of an embedder, None without vectors of it."""
+    """The number that a collection has for an embedder's model, None without vectors of it."""
     if (first := store.first_answer) is not None:
         return None if first.embedder is None else 0  # each of its parts has its own number
     return store.reader.models.id_of(embedder.fingerprint.id)
 
 
 class _JoinedFiles:
-    """The files of several collections as one source for an exact search: one of each by turns, so that none is
-    crowded out by a larger one where not all can be looked at."""
+    """The files of several collections as one source for an exact search. It takes one file of each in turn, so that a
+    large collection does not crowd out a small one when time runs out."""
 
     def __init__(
         self, index: JoinedIndex, collections: Sequence[OpenCollection], of_each: Sequence[ExactSource]
@@ -249,7 +249,7 @@ class _JoinedFiles:
 
 
 def joined_coverage(every: Iterable[Coverage]) -> Coverage:
-    """Of several collections together."""
+    """The coverage of several collections together."""
     found = list(every)
     if len(found) == 1:
         return found[0]

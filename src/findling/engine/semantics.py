@@ -127,7 +127,7 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
 
 
 class Semantics:
-    """``problem`` says why there is no embedder, '' as long as none is missed."""
+    """The embedders of one store. ``problem``: why there is none, '' before one was needed and failed."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
@@ -150,7 +150,7 @@ class Semantics:
         return self._lazy.get()
 
     def expected(self) -> Fingerprint | None:
-        """Of the embedder that `embedder` would give; None where only opening it can tell. Imports no numpy."""
+        """The fingerprint of what `embedder` would give; None where only opening it can tell. Imports no numpy."""
         if self._lazy.failure is not None:
             return None
         if self._lazy.opened is not None:
@@ -166,12 +166,12 @@ class Semantics:
             return None  # which another may stand in for
 
     def at_once(self) -> Embedder | None:
-        """The same, where it makes the vectors of some files in a moment and asks nobody: the bundled model."""
+        """The bundled model where it is in use: it embeds some files in a moment, without asking a server."""
         embedder = self._lazy.get()
         return embedder if embedder is not None and embedder.fingerprint.provider == embedding.BUNDLED else None
 
     def required(self) -> Embedder:
-        """The same. Raises `EmbedderUnavailable` where there is none."""
+        """As `embedder`, but raises `EmbedderUnavailable` where there is none."""
         embedder = self._lazy.get()
         if embedder is None:
             failure = self._lazy.failure
@@ -306,7 +306,7 @@ class Semantics:
         return reader.models.id_of(opened.fingerprint.id) if opened else reader.models.latest()
 
     def forget_opened(self) -> None:
-        """What was made of a reader that is closed now, and what is quickly opened again."""
+        """Drop what depends on a reader that was closed, and embedders that are quickly opened again."""
         self._channel.forget()
         self._document_channel.forget()
         self._lazy.let_go()
@@ -314,7 +314,7 @@ class Semantics:
 
 
 class KeptChannel:
-    """Of one reader at a time, which tells by `forget` that it is closed."""
+    """The semantic channel of the open reader, kept between questions until `forget`."""
 
     def __init__(self) -> None:
         self._channel: SemanticChannel | None = None

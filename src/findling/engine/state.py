@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import sources
-from findling.engine import indexing
+from findling.engine import parts
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
-from findling.store import layout, schema, soundness
-from findling.store.schema import IndexDamaged
+from findling.store import layout, soundness
+from findling.store.schema import FORMAT_VERSION, IndexDamaged
 
 
 def coverage(store: OpenStore) -> Coverage:
@@ -51,9 +53,51 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     if isinstance(store, RefStore):
         pending = store.file_count
     else:
-        job = indexing.index_jobs.active_job(store)
+        job = parts.index_jobs.active_job(store)
         pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
+
+
+class Health(Struct, frozen=True):
+    """What is wrong with what answers rest on: ``no_folder`` where there is nothing to index any more, ``tables`` and
+    ``text_index`` in words, '' for nothing. ``schema``: whether this version can read the index, if there is one."""
+
+    no_folder: errors.RootError | None
+    tables: str
+    text_index: str
+    schema: Literal["compatible", "reindex_required", "corrupt_manifest"]
+    format_version: int = FORMAT_VERSION
+    """Of the indexes that this version reads and writes."""
+
+    @property
+    def readable(self) -> bool:
+        return self.schema == "compatible"
+
+    @property
+    def problem(self) -> str:
+        """The first of what is wrong."""
+        return str(self.no_folder or "") or self.tables or self.text_index
+
+
+def health(store: OpenStore) -> Health:
+    """Looks at what is on disk, and changes nothing."""
+    gone = None
+    if not store.root.is_dir():
+        gone = errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
+    try:
+        problem = soundness.problem(store.directory)
+    except errors.IndexNewer as error:
+        return Health(gone, str(error), "", "reindex_required")
+    except errors.FindlingError as error:
+        return Health(gone, str(error), "", "corrupt_manifest")
+    if not problem:
+        return Health(gone, "", "", "compatible")
+    readable: Literal["reindex_required", "corrupt_manifest"] = (
+        "reindex_required" if soundness.is_older(store.directory) else "corrupt_manifest"
+    )
+    if problem.startswith("The text index"):
+        return Health(gone, "", problem, readable)
+    return Health(gone, problem, "", readable)
 
 
 UNLISTED_S = 5.0
@@ -65,7 +109,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
-    store.notes += indexing.index_jobs.told(store)
+    store.notes += parts.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)
     try:
@@ -112,7 +156,7 @@ def _read_status(store: OpenStore) -> Status:
         store=str(store.directory),
         indexing_status="ready" if manifest.complete else "indexing",
         freshness="stale" if changed or cut_otherwise or not manifest.complete else "fresh",
-        schema_version=schema.FORMAT_VERSION,
+        schema_version=FORMAT_VERSION,
         coverage=covered,
         symbols=totals["symbols"],
         languages=languages,
@@ -210,7 +254,7 @@ def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequenc
         store=str(store.directory),
         indexing_status=indexing_status,
         freshness="stale",
-        schema_version=schema.FORMAT_VERSION if version is None else version,
+        schema_version=FORMAT_VERSION if version is None else version,
         coverage=Coverage(),
         symbols=0,
         languages={},

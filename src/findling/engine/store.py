@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from findling import search, sources
 from findling.config import roots
@@ -21,7 +21,7 @@ from findling.outbound.files import RootFiles
 from findling.store import layout, rebuilding, soundness
 from findling.store.layout import DATABASE
 from findling.store.reader import IndexReader
-from findling.store.schema import MASKED_OTHERWISE
+from findling.store.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -33,17 +33,22 @@ if TYPE_CHECKING:
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
 
+REPLACED_AGAIN = 3
+"""How often work is repeated when another process replaces the index meanwhile."""
+
+_Result = TypeVar("_Result")
+
 _MEGABYTE = 1_000_000
 
 _INDEX_IT = "Run 'findling index'."
 
 FIRST_LOOK_S = 0.5
-"""As if a look that took this long had just ended when the store was opened: a command that answers one question about
-a large tree spends a moment on looking, a server soon looks at all of it."""
+"""Opening a store counts as a whole look at the disk that took this long. So a command that answers one question about
+a large tree spends only a moment on looking, and a server soon looks at all of it."""
 
 
 class OpenStore:
-    """The reader of a root's store and what hangs on it. For one thread.
+    """A root's store as it is open: its reader, embedder and notes. For one thread.
 
     ``directory`` may move to the user's cache folder when the root turns out not to be writable, but not where
     there is a ``recipe``. ``notes`` are sentences for the next answer. ``lasting``: what is indexed cannot vanish from
@@ -68,33 +73,29 @@ class OpenStore:
         self.configuration = Configuration(root, self.notes, recipe, config)
         self.semantics = Semantics(self)
         self.on_close: list[Callable[[], None]] = [self.semantics.forget_opened]
-        """Called when the reader is closed: what was made of it must not be used any more."""
+        """Called when the reader is closed, to drop what depends on it."""
         self._cache = cache
         self._reader: IndexReader | None = None
         self.last_look = (time.monotonic(), FIRST_LOOK_S)
         """When a question last had the time to compare all files with the disk (monotonic seconds), and how long it
         took."""
-        self.last_whole_look: tuple[float, float] | None = None
-        """The same of one that came to its end."""
         self.unchanged: Mapping[str, tuple[int, int]] | None = None
-        """What was known when the last look found it all as it was."""
+        """The indexed files when the last look found nothing changed."""
         self.listens = False
-        """Whether the system is asked what happened to files: worth while where many questions come."""
+        """Whether the system's notices of changed files are used; worth it only for a process that stays."""
         self._events: sources.watching.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
-        self.only_unlooked = False
-        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
         self.begins_anew = False
-        """Whether the old index was removed, and no run has been over all files since."""
+        """Whether the old index was removed and no run has covered all files since."""
         self.first_answer: FirstAnswer | None = None
         """What the question is answered from while the index is not ready."""
         self.waiting: Sequence[Found] = ()
         """Files that a question found new or changed and could not take in."""
         self.kept: Kept | None = None
-        """What was read for earlier questions meanwhile."""
+        """What was read for earlier questions, while the index is not ready."""
         self.damage = ""
-        """What was met in the open index by a question that may not build it anew."""
+        """The damage that a question found in the open index and was not allowed to repair."""
 
     @property
     def reader(self) -> IndexReader:
@@ -175,11 +176,11 @@ class OpenStore:
 
     @property
     def replaced(self) -> bool:
-        """Whether it is open, and another stands in its place by now."""
+        """Whether the open index was replaced by another on disk."""
         return self._reader is not None and self._reader.replaced
 
     def close_if_replaced(self) -> None:
-        """What is opened next is what stands there by now."""
+        """Close a replaced index; the next use opens the new one."""
         if self.replaced:
             self.close()
 
@@ -245,17 +246,41 @@ class OpenStore:
         if problem := self.damage or soundness.problem(self.directory):
             raise self.unusable(problem)
 
+    def mending(self, work: Callable[[], _Result], may_begin_anew: Callable[[], bool] = lambda: True) -> _Result:
+        """The result of ``work``. Where it finds the index damaged, the index is removed, with a note, and the work
+        repeated; or `IndexUnavailable` is raised where it may not be removed. Work is repeated as well when another
+        process replaced the index meanwhile.
+        """
+        error: errors.IndexUnavailable | None = None
+        for _ in range(REPLACED_AGAIN + 1):
+            if error is not None:
+                self.close()
+            try:
+                return work()
+            except errors.IndexUnavailable as met:
+                error = met
+            if not self.replaced:
+                break
+        assert error is not None
+        if not isinstance(error, IndexDamaged):
+            raise error from error.__cause__
+        if not may_begin_anew():
+            self.damage = error.message
+            raise self.unusable(error.message) from error
+        self.start_over_from(error.message, seen=isinstance(error, TextIndexLost))
+        return work()
+
     def may_begin_anew(self, wait_s: object) -> bool:
         """Whether a question that waits so long (seconds or None) for indexing may build a damaged index anew."""
         return wait_s != 0 and self.configuration.auto_index
 
     @property
     def begun_anew_by(self) -> str:
-        """Who builds an index anew that has to be: the beginning of a sentence."""
+        """Who rebuilds the index, as the beginning of a sentence."""
         return "The next search" if self.configuration.auto_index else "'findling index'"
 
     def unusable(self, problem: str) -> errors.IndexUnavailable:
-        """The error of a question that may not build the index anew, which ``problem`` calls for."""
+        """The error for a question that may not rebuild the index although ``problem`` requires it."""
         words = "It must be rebuilt, and this command changes nothing."
         return errors.IndexUnavailable(f"{problem} {words}", remedy=_INDEX_IT)
 
@@ -277,8 +302,8 @@ class OpenStore:
             soundness.mend(self.directory, wait_s=WRITER_WAIT_S)
 
     def start_over_from(self, damage: str, *, seen: bool = False) -> None:
-        """Do away with what was met while the store was read, with a note, unless another process has meanwhile.
-        ``seen``: it is what `soundness.problem` would say."""
+        """Remove an index that turned out to be damaged while it was read, with a note, unless another process already
+        has. ``seen``: the damage is one that `soundness.problem` finds by itself."""
         reader = self._reader
         self._begin_anew(damage)
         soundness.mend(

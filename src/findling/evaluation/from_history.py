@@ -34,7 +34,7 @@ from findling.sources.ignore_rules import ALL_IGNORE_FILES
 from findling.sources.selection import DiscoveryOptions
 
 MASS_CHANGE: Final = 10
-"""A commit that changes more files is about no place."""
+"""A commit that changes more files is not about one place."""
 
 MIN_PRESENT: Final = 0.5
 """The share of the files that a commit is about that must still be there, so that the question still has its answer."""
@@ -43,7 +43,7 @@ PER_FILE: Final = 2
 """Comments of one file that are asked about; else large files would be most of the sample."""
 
 SPARE: Final = 1.5
-"""So many times the comments that are wanted are taken out, for those that turn out to stand elsewhere too."""
+"""How many times the wanted number of comments is collected, because some turn out to be repeated elsewhere."""
 
 MAX_PARSED_BYTES: Final = 1 << 19
 MAX_COMPARED_BYTES: Final = 1 << 20
@@ -51,7 +51,7 @@ MAX_COMPARED_BYTES: Final = 1 << 20
 
 MAX_COPY_FILES: Final = 200_000
 MAX_COPY_BYTES: Final = 4 * 1024**3
-"""More is no repository that one person's questions are about; name a folder of it."""
+"""Limits of a copy; of a larger repository only a folder can be asked about."""
 
 _KINDS: Final = frozenset(("fn", "method", "class", "struct", "enum", "trait", "interface", "type_alias"))
 _UNASKED: Final = frozenset(("test", "example", "generated", "changes", "legacy"))

@@ -1,4 +1,4 @@
-"""Numbers of an evaluation as pictures, drawn by matplotlib (`pip install 'findling[eval]'`).
+"""Plots of an evaluation, drawn by matplotlib (`pip install 'findling[eval]'`).
 
 The same numbers give the same bytes. Must not know files: what is returned is what belongs into one of each form.
 """
@@ -39,7 +39,7 @@ _STYLE: Final[dict[Any, object]] = {
     "text.parse_math": False,  # a "$" in a name is a dollar
 }
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Colours that people with any kind of sight tell apart (Okabe and Ito)."""
+"""Colours that colour-blind people can tell apart, too (Okabe and Ito)."""
 
 _NAME_CHARS: Final = 72
 _MOST_ROWS: Final = 4

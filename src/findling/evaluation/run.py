@@ -1,4 +1,4 @@
-"""Judged queries asked of an engine, and the file of answers that this makes. Knows not how an engine is opened."""
+"""Asks an engine judged queries and writes the answers to a file. Does not know how an engine is opened."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _is_plain(name: str) -> bool:
 
 @contextmanager
 def nothing_above(root: Path) -> Iterator[None]:
-    """While it lasts, no repository above ``root`` has a say in which of its files are indexed."""
+    """Within this context git repositories above ``root`` do not affect which of its files are indexed."""
     before = os.environ.get(_CEILINGS)
     os.environ[_CEILINGS] = os.pathsep.join(filter(None, (str(root.resolve().parent), before)))
     try:

@@ -1,4 +1,4 @@
-"""The lines in a converted document's text that say where in the document one is: ``⟦page 12⟧``. Pure.
+"""Marker lines in the text of a converted document that name the place in the document: ``⟦page 12⟧``. Pure.
 
 They look like nothing that people write, are found by an exact search, and tell a reader of any line its page.
 """

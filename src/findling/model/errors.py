@@ -124,3 +124,11 @@ class EmbedderUnavailable(FindlingError):
 
 class Cancelled(FindlingError):
     code = "cancelled"
+
+
+CAUSES = {
+    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+"""Which of the library's four kinds of failure an error's code is; the others come from processing."""

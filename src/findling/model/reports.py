@@ -1,4 +1,4 @@
-"""What findling reports about itself: why a file is indexed or not, what works here, how good its answers are.
+"""Reports as plain values: why a file is indexed or not, what works on this machine, how good answers are.
 
 Plain values with the conventions of `types`; nothing here does I/O or imports findling.
 """

@@ -1,4 +1,4 @@
-"""What an index says of a file, a definition and a manifest, as plain values."""
+"""The rows of an index as plain values: files, definitions and manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One content's terms in four bytes each: what the ranking asks about a file without reading it. Pure.
+"""The terms of one content, packed in four bytes each, so that ranking need not read the file. Pure.
 
 A row is a sorted array of 32-bit words: a 24-bit term key (`tokenizer.term_key`), then 4 bits of how often the term
 stands in the file, then 4 bits for flags that say in which fields it stands too. Two terms of one file share a key

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,13 +30,17 @@ if TYPE_CHECKING:
     from findling.reading.syntax_docs import Documented
 
 _BATCH_S = 20.0
-"""Time for a batch of about a megabyte. The parser itself gives up on a file after one second."""
+"""Processor time for a batch of about a megabyte. The parser itself gives up on a file after one second."""
 
 _FILE_S = 6.0
-"""Time for a single file on the second try."""
+"""Processor time for a single file on the second try."""
 
 _CONVERT_S = 40.0
-"""Time for a converted document. The converter itself gives up after fifteen seconds of processor time."""
+"""Processor time for a converted document. The converter itself gives up after fifteen seconds of processor time."""
+
+_WALL_FACTOR = 1 if sys.platform == "win32" else 10
+"""A worker is ended after so many times its time by the clock: it may hang without using the processor. Where the
+system limits processor time, a machine with much else to do must not cost a file."""
 
 _REPLACED_AFTER_BYTES = 18_000_000
 """Source text after which a worker is replaced by a new one: py-tree-sitter (0.26.1) never frees the text that a parser
@@ -75,18 +80,19 @@ class Worker:
             return self._process
 
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
-        """The answers, or None when the process could not be started, died or had to be killed."""
+        """The answers, or None when the process could not be started or died. It is ended when it needs more than
+        ``time_s`` of processor time."""
         try:
             process = self.start()
         except OSError:
             return None
         assert process.stdin is not None
         assert process.stdout is not None
-        timer = threading.Timer(time_s, process.kill)
+        timer = threading.Timer(time_s * _WALL_FACTOR, process.kill)
         timer.daemon = True
         timer.start()
         try:
-            write_frame(process.stdin, (self._asked, files))  # type: ignore[arg-type]
+            write_frame(process.stdin, (self._asked, files, time_s))  # type: ignore[arg-type]
             answers = read_frame(process.stdout)  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
             answers = None

@@ -6,6 +6,7 @@ The parent kills a worker that takes too long. A worker keeps no state that matt
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 import time
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 def answers_to(task: Task) -> list[object]:
     """The answers to a task, one for each file."""
-    asked, files = task
+    asked, files, _ = task
     if asked == COMMENTS:
         return [_attempt(comment_spans, path, data) for path, data, _ in files]
     if asked == DOCUMENTED:
@@ -83,6 +84,7 @@ def main(out: int) -> None:
     outlet = os.fdopen(out, "wb")
     limit_memory()
     while (task := cast("Task | None", read_frame(inlet))) is not None:
+        limit_time(task[2])
         answers = answers_to(task)
         try:
             write_frame(outlet, answers)
@@ -90,7 +92,7 @@ def main(out: int) -> None:
             os._exit(0)  # the parent is gone, or will find that this process is
 
 
-# --- how much memory a worker process may use
+# --- how much memory and time a worker process may use
 
 MEMORY_BYTES: Final = 1 << 30
 """Memory of one process. The largest honest files take a third; more means a file that was made to exhaust it."""
@@ -111,3 +113,15 @@ def limit_memory(most: int = MEMORY_BYTES) -> None:
             resource.setrlimit(kind, (limit, hard))
         except (ValueError, OSError):
             continue  # the system knows the limit's name and does not enforce it
+
+
+def limit_time(most_s: float) -> None:
+    """Make the system end this process once it has used so much more processor time, rounded up to whole seconds. Does
+    nothing on systems without such a limit."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = math.ceil(time.process_time() + most_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

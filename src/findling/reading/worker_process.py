@@ -1,9 +1,9 @@
 """Starts and ends a worker process, and passes messages to it. Knows nothing of its work.
 
 A message is a 4-byte length and a pickle; messages only travel between findling's own processes. A task is what is
-asked and a list of (path, bytes, with_syntax); the answer is a list of (Reading | Embedded | SkippedFile | message of a
-failure). What is asked is `COMMENTS`, `DOCUMENTED`, or how files are cut (`ChunkLimits.id`), with `VECTORS` before it
-for vectors, too.
+asked, a list of (path, bytes, with_syntax) and the processor time it may take, in seconds; the answer is a list of
+(Reading | Embedded | SkippedFile | message of a failure). What is asked is `COMMENTS`, `DOCUMENTED`, or how files are
+cut (`ChunkLimits.id`), with `VECTORS` before it for vectors, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ DOCUMENTED = "documented"
 VECTORS = "vectors "
 """Stands before how files are cut, and asks for the bundled model's vectors, too."""
 
-Task = tuple[str, list[tuple[str, bytes, bool]]]
+Task = tuple[str, list[tuple[str, bytes, bool]], float]
 
 LENGTH = struct.Struct("<I")
 

@@ -270,7 +270,7 @@ class Library:
             if relative is None:
                 continue
             if source.root.is_dir():
-                source.freshen(WAIT_S, file=relative)
+                source.engine.refresh(files=(relative,), within=relative.__eq__, wait_s=WAIT_S)
             if source.file_at(relative) is not None:
                 return source, relative
         reason = "is not indexed" if os.path.lexists(path) else "does not exist"

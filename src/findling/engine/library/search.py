@@ -1,4 +1,4 @@
-"""The recipe of a library search: each source brought up to date by itself, then all of them one index and one order.
+"""A search of the library: the passages of all its sources, asked as one index, in one order.
 
 A small collection is not crowded out by a large one: of each that has few files all passages are compared.
 """
@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling.engine.engines import shares
+from findling.engine.engines import Engines
+from findling.engine.freshness import Question
 from findling.engine.library.results import Passage
-from findling.engine.searched import Searched
-from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
+from findling.engine.scope import may_be_asked
+from findling.model.errors import EmbedderUnavailable
 from findling.search.analysis import analyse
 from findling.search.passages import TEXT_CANDIDATES, by_text, near, words_score
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
     from findling.engine.library.sources import Source
+    from findling.engine.searched import Searched
     from findling.model.rows import FileRow
     from findling.model.types import Progress
     from findling.search.passages import Near
@@ -94,12 +96,38 @@ def search(
     itself and is told of; raises its error when none can answer.
     """
     started = time.monotonic()
-    ready, notes = _freshened(sources, query, wait_s, progress)
-    found = _Asked(ready).passages(query, limit, min_score)
+    notes = [
+        f"{source.name}: the folder {source.root} is not there; it was not searched."
+        for source in sources
+        if not source.root.is_dir()
+    ]
+    ready = {str(at): source for at, source in enumerate(sources) if source.root.is_dir()}
+    found = _Found((), 0)
+    if ready:
+        engines = Engines({key: source.engine for key, source in ready.items()})
+        may_hold = {key: may_be_asked(source.engine.scope, kind=source.kind) for key, source in ready.items()}
+
+        def within(path: str) -> bool:
+            key, _, own = path.partition("/")
+            return may_hold[key](own)
+
+        found = engines.answered(
+            Question(query, within=within),
+            lambda answers, _: _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
+            wait_s=wait_s,
+            progress=progress,
+        )
+        for key, source in ready.items():
+            if key in engines.problems:
+                notes.append(f"{source.name}: not searched: {engines.problems[key]}")
+            else:
+                source.note_left(*engines.fresh[key])
+                notes += [f"{source.name}: {left}." for left in source.left]
+        ready = {key: source for key, source in ready.items() if key not in engines.problems}
     known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
     notes = [note for note in notes if note not in known]
     notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, why in found.lacking]
-    unfinished = any(source.left for source in ready)
+    unfinished = any(source.left for source in ready.values())
     shown, unread = _read(query, found.places, limit)
     notes += [f"{path} changed or vanished while it was searched." for path in unread]
     return LibraryResult(
@@ -118,46 +146,17 @@ def search(
     )
 
 
-def _freshened(
-    sources: Sequence[Source],
-    query: str,
-    wait_s: float | None,
-    progress: Callable[[Progress], None] | None,
-) -> tuple[list[Source], list[str]]:
-    """The sources that can be searched, and what there is to say of all."""
-    ready: list[Source] = []
-    notes: list[str] = []
-    failure: FindlingError | None = None
-    for source, share_s in zip(sources, shares(wait_s, len(sources)), strict=True):
-        if not source.root.is_dir():
-            notes.append(f"{source.name}: the folder {source.root} is not there; it was not searched.")
-            continue
-        try:
-            source.freshen(share_s, query=query, progress=progress)
-        except Cancelled:
-            raise
-        except FindlingError as error:
-            notes.append(f"{source.name}: not searched: {error}")
-            failure = error
-            continue
-        notes += [f"{source.name}: {left}." for left in source.left]
-        ready.append(source)
-    if not ready and failure is not None:
-        raise failure
-    return ready, notes
-
-
 class _Asked:
     """The sources as one index, for one question."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._sources = [source for source in sources if source.index is not None]
-        self._searched = Searched([source.collection for source in self._sources])
+    def __init__(self, searched: Searched, sources: Iterable[Source]) -> None:
+        """``sources``: those that are searched, and perhaps more."""
+        by_store = {source.store: source for source in sources}
+        self._sources = [by_store[store] for store in searched.stores]
+        self._searched = searched
 
     def passages(self, query: str, limit: int, min_score: float) -> _Found:
         """By meaning; what can only be asked by words comes after, or decides where nothing can be by meaning."""
-        if not self._sources:
-            return _Found((), 0)
         index = self._searched.index
         with index.snapshot():
             files = self._files(index.listing())
@@ -191,9 +190,10 @@ class _Asked:
         for file in every:
             at, own = self._searched.owner(file)
             if self._sources[at].allows(own):
-                known = first.get(file.path)
+                path = self._sources[at].absolute(own.path)
+                known = first.get(path)
                 if known is None or at < known[0]:
-                    first[file.path] = at, file
+                    first[path] = at, file
         return [file for _, file in first.values()]
 
     def _why(self, at: int) -> str:

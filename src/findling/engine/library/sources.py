@@ -1,7 +1,7 @@
 """One place that a library search looks in: a collection, or the documents of a root. For one thread.
 
-Brings its index up to date within a given time, says what it could not do, and reads what its passages say. How a
-collection is indexed is here, too (`recipe_for`). Must not know other sources.
+Says what of it is not taken in yet, and reads what its passages say. How a collection is indexed is here, too
+(`recipe_for`). Must not know other sources.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from findling.config import load
 from findling.engine import Recipe
 from findling.engine.library.place import TURNS
 from findling.engine.library.results import CHARS_PER_TOKEN, Passage
-from findling.engine.scope import may_be_asked
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
 from findling.model.plurals import count
@@ -33,9 +31,9 @@ if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine
     from findling.engine.library.collections import Collection
-    from findling.engine.searched import OpenCollection
+    from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
-    from findling.model.types import Progress
+    from findling.model.types import Freshness
     from findling.store.protocols import Index
     from findling.store.reader import IndexReader
 
@@ -49,7 +47,7 @@ class Source(Struct):
     kind: str | None = None
     fetched: bool = False
     left: tuple[str, ...] = ()
-    """What the last `freshen` did not take in, in words; empty where that is nothing."""
+    """What the last question did not take in, in words; empty where that is nothing."""
 
     @property
     def root(self) -> Path:
@@ -67,36 +65,21 @@ class Source(Struct):
                 return named.relative_to(self.root).as_posix()
         return None
 
-    def freshen(
-        self,
-        wait_s: float | None,
-        *,
-        query: str = "",
-        file: str = "",
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        """Take in what changed on disk within ``wait_s`` (None: all of it), and note in ``left`` what is left; without
-        an index read what a ``query`` or a ``file`` asks for.
-
-        Raises the index's errors.
-        """
-        within = may_be_asked(self.engine.scope, kind=self.kind) if query else lambda path: path == file
-        files = (file,) if file else ()
-        freshness, why = self.engine.refresh(query=query, files=files, within=within, wait_s=wait_s, progress=progress)
+    def note_left(self, freshness: Freshness, why: str) -> None:
+        """Note in ``left`` what a question that found the index so fresh did not take in."""
         unfresh = "" if freshness == "fresh" else why or "not all changes are taken in"
         self.left = tuple(filter(None, (self.pending(), unfresh)))
 
     # --- what is indexed ------------------------------------------------------------------------------------
 
     @property
-    def collection(self) -> OpenCollection:
-        """What is searched, with absolute paths."""
-        return replace(self.engine.collection, name=str(self.root))
+    def store(self) -> OpenStore:
+        return self.engine.collection.store
 
     @property
     def index(self) -> Index | None:
         """None when there is nothing to answer from."""
-        store = self.collection.store
+        store = self.store
         if not store.searchable:
             return None
         store.close_if_replaced()
@@ -130,7 +113,7 @@ class Source(Struct):
         """
         if (file := self.file_at(path)) is None:
             return None
-        store = self.collection.store
+        store = self.store
         with store.index.snapshot(), store.open_files() as files:
             chunks = store.index.chunks(file.blob_id)
             state = store.state_of(path)
@@ -166,7 +149,7 @@ class Source(Struct):
 
     def pending(self) -> str:
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
-        store = self.collection.store
+        store = self.store
         if store.first_answer is not None:
             return "not all is indexed"
         if self.index is None:

@@ -283,7 +283,7 @@ def tool(args: Namespace, session: Session) -> int:
             remedy="Write an object, such as '{\"limit\": 3}'.",
         ) from error
     roots = [root for root in map(as_path, args.root) if root is not None]
-    with contracts.open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
+    with contracts.Workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
         _log_as_configured(workspace)
         with session.progress() as progress:
             result = contracts.call(args.name, arguments, workspace, progress=progress)

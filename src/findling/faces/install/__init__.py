@@ -1,4 +1,4 @@
-"""Telling coding agents of findling: where each of them keeps its servers, and what is written there."""
+"""Adds findling to the settings of coding agents: where each keeps its servers, and what is written there."""
 
 from __future__ import annotations
 

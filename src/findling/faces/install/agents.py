@@ -1,4 +1,4 @@
-"""The coding agents that can be told of findling: how to see that one is here, where it keeps its servers, and what an
+"""The coding agents that findling can be added to: how to detect one, where its servers are configured, and what an
 entry looks like there. The table is `agents.json`; docs/agents.md says what each row was checked against.
 """
 

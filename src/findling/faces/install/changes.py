@@ -1,6 +1,6 @@
-"""What would be written into an agent's settings, and the writing: a backup beside the file, the file replaced at once.
+"""Plans and carries out changes to an agent's settings, with a backup beside the file, which is replaced atomically.
 
-Taking out gives back the very file of before, unless it was changed meanwhile: then the entry alone goes.
+Removing restores the original file, unless it was changed since: then only the entry is removed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Change(Struct, frozen=True):
 
 
 def planned(agent: Agent, project: Path | None, *, remove: bool = False) -> Change:
-    """What has to be done so that the agent knows findling, or knows it no longer. Changes nothing."""
+    """The change that adds findling to the agent's settings, or removes it. Changes nothing yet."""
     file = agent.file(project)
     if file is None:
         return Change(agent.name, None, "unsupported", why="it has no project settings")
@@ -64,7 +64,7 @@ def planned(agent: Agent, project: Path | None, *, remove: bool = False) -> Chan
 
 
 def entry(agent: Agent) -> str:
-    """What belongs into the user's settings, alone."""
+    """The text that belongs into the user's settings, without the rest of the file."""
     file = agent.file(None)
     assert file is not None, "every agent has settings of the user"
     server = agent.server(command(shared=False))

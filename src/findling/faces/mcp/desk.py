@@ -1,4 +1,4 @@
-"""Calls of the protocol, answered by the registry: tools listed, called one after the other, told of and cancelled.
+"""Takes calls of the protocol: lists tools, calls them one after the other, reports progress, cancels.
 
 Must not know what a tool does, nor what the messages travel over.
 """
@@ -47,8 +47,8 @@ PROGRESS_S = 0.25
 STAGES = ("listing", "indexing", "embedding")
 
 REST_S = 30.0
-"""After so long without a call what calls have opened is closed, and its memory handed back. The next call opens it
-again, and takes some tenths of a second longer."""
+"""After so long without a call, what calls have opened is closed and its memory is freed. The next call opens it again,
+which takes some tenths of a second."""
 
 LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
@@ -122,7 +122,7 @@ class Desk:
 
     def _give_back(self) -> None:
         if self._relays:
-            return  # a call has come meanwhile, and another rest comes after it
+            return  # a call is running; the timer starts again after it
         self._workspace.rest()
         forget_all()
         give_back()

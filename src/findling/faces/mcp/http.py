@@ -1,6 +1,6 @@
 """The transport of the protocol over HTTP (its streamable form), for one machine or, with a token, for several.
 
-Must not know a tool. The SDK speaks the protocol; what is here is who may speak, how much, and the end.
+Must not know a tool. The SDK speaks the protocol; this module limits who may speak and how much, and ends the server.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Connections over HTTP: how long a request may take to come in, and who leaves when a place is needed.
+"""HTTP connections: the time limit for receiving a request, and which connection is closed when there are too many.
 
-Must not know a message of the protocol, nor a tool. uvicorn speaks HTTP; it waits for a request without end, and turns
-everybody away, those on open connections too, when all places are taken.
+Must not know a message of the protocol, nor a tool. uvicorn itself waits for a request without limit, and with too
+many connections it refuses every request, also on connections that are open.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from findling.faces.mcp.http_queue import RETRY_AFTER_S
 from findling.faces.mcp.wire import INTERNAL_ERROR, INVALID_REQUEST, Refused
 
 MAX_CONNECTIONS = 1200
-"""Beyond it a connection has to leave for each that comes; each session holds one or two."""
+"""With more, one is closed for each that is opened; a session holds one or two."""
 
 LEAST_CONNECTIONS = 32
-"""Where a process may have few files open."""
+"""The number where the system allows the process few open files."""
 
 OTHER_FILES = 300
 """Descriptors that are kept for the index and its processes."""
 
 REQUEST_S = 10.0
-"""A request, body and all, has come in after so long, or is given up."""
+"""The time in which a request must be received, body included."""
 
 
 @cache
 def _descriptors() -> int:
-    """How many the process may have open, raised as far as there are places for."""
+    """How many file descriptors the process may have; the limit is raised as far as connections need it."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS + OTHER_FILES
     import resource
@@ -73,7 +73,7 @@ class Connection(H11Protocol):
         self._watch()  # the next request may have begun to come in
 
     def _watch(self) -> None:
-        """Have a deadline while a request comes in, the same one from its first byte to its last."""
+        """Keep one deadline while a request is being received, from its first byte to its last."""
         if not self._is_coming_in():
             self._end_deadline()
         elif self._deadline is None:
@@ -104,7 +104,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def _take_place(self) -> None:
-        """Have another connection leave if there are too many; if none may, requests on this one get a 503."""
+        """Close another connection if there are too many; if none may be closed, answer this one with 503."""
         others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
         staying = [other for other in others if not other.transport.is_closing()]
         if len(staying) < min(MAX_CONNECTIONS, max(LEAST_CONNECTIONS, _descriptors() - OTHER_FILES)):
@@ -120,7 +120,7 @@ class Connection(H11Protocol):
         return self._standing < Standing.KNOWN
 
     def _rank(self) -> tuple[Standing, bool, float]:
-        """Who leaves first: who has asked nothing yet, then who waits for nothing; of these, who came first."""
+        """The order in which connections are closed: those that asked nothing yet, then idle ones, older ones first."""
         return self._standing, self._is_asking, self._made_at
 
     @property

@@ -1,4 +1,4 @@
-"""Who is let through to the protocol: the checks of every HTTP request, before its body is read.
+"""The checks of every HTTP request: its address, its origin, its token and its body.
 
 Must not know the protocol beyond the shape of its errors, nor any tool. What a request brought is never repeated in
 an answer or a log.
@@ -30,17 +30,17 @@ _log = logging.getLogger(__name__)
 
 
 class Standing(IntEnum):
-    """What is known of whoever sent a request."""
+    """How far the sender of a request is trusted."""
 
     UNKNOWN = 0
     HEARD = 1
-    """It was let through, and has come in whole."""
+    """The request passed the checks and was received completely."""
     KNOWN = 2
-    """It brought the token."""
+    """It had the token."""
 
 
 def standing(state: Mapping[str, Any]) -> Standing:
-    """What is known of whoever sent the request with this state."""
+    """How far the sender of the request with this state is trusted."""
     found: Standing = state.get("standing", Standing.UNKNOWN)
     return found
 
@@ -56,7 +56,7 @@ def is_call(scope: Scope) -> bool:
 
 
 class AddressGuard:
-    """Lets through what is addressed to this server, and from no page that may not ask.
+    """Passes on requests that are addressed to this server and do not come from a foreign web page.
 
     Without it a web page could have its visitor's browser ask a server on loopback, by a name that leads there.
     """
@@ -76,7 +76,7 @@ class AddressGuard:
 
 
 class TokenGuard:
-    """Lets through what brings the token."""
+    """Passes on requests that have the token."""
 
     def __init__(self, app: App, token: str) -> None:
         self._app, self._token = app, token.encode("ascii")
@@ -134,7 +134,7 @@ is written as two escapes, and a longer query is cut, not refused."""
 
 
 class BodyGuard:
-    """Lets through a message that the SDK answers, mended where that is possible, once it has come in whole."""
+    """Passes on a message that the SDK can answer, repaired where possible, once it is received completely."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -154,7 +154,7 @@ class BodyGuard:
             if message is None:
                 return
             scope["state"]["call"] = from_json(message).get("method") == "tools/call"
-            receive = _once(message.encode(), receive)
+            receive = again({"type": "http.request", "body": message.encode(), "more_body": False}, receive)
         raise_standing(scope, Standing.HEARD)
         await self._app(scope, receive, send)
 
@@ -176,14 +176,14 @@ async def _message(scope: Scope, receive: Receive) -> str | None:
     return read_message(body)
 
 
-def _once(body: bytes, receive: Receive) -> Receive:
-    """Receive this body, and then what else comes."""
-    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def again(message: Message, receive: Receive) -> Receive:
+    """A ``receive`` that gives this message first, and then whatever else comes."""
+    parts = [message]
 
-    async def receive_once() -> Message:
+    async def receive_again() -> Message:
         return parts.pop() if parts else await receive()
 
-    return receive_once
+    return receive_again
 
 
 # --- the sessions of older protocol revisions ------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Who may ask over HTTP, and where: the address, the token, and the names of hosts and origins. Plain values.
+"""The options of an HTTP server: its address, its token, and the names of hosts and origins. Plain values.
 
 Read before anything is loaded; must not know the SDK. A token never comes from an argument, which every user of the
 machine can read, and is never shown.

@@ -1,4 +1,4 @@
-"""Calls over HTTP wait for their turn, so long and no longer: who is not served by then is told when to come again.
+"""The queue of calls over HTTP: a call waits a limited time for its turn, then is told when to try again.
 
 Calls are answered one after the other (`desk`); what is no call, such as a greeting or that a call is cancelled, waits
 for nothing.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from findling.faces.mcp.http_guard import App, Message, Receive, Scope, Send, is_call, send_refusal
+from findling.faces.mcp.http_guard import App, Message, Receive, Scope, Send, again, is_call, send_refusal
 from findling.faces.mcp.wire import INTERNAL_ERROR, Refused
 
 AT_ONCE = 8
@@ -47,12 +47,12 @@ class CallQueue:
             await send_refusal(send, 503, late, {"retry-after": str(RETRY_AFTER_S)})
             return
         try:
-            await self._app(scope, _again(body, receive), send)
+            await self._app(scope, again(body, receive), send)
         finally:
             self._turns.release()
 
     async def _turn_or(self, gone: asyncio.Future[Message]) -> bool | None:
-        """Whether it is this call's turn before it is too late; None if whoever waits for the answer has gone."""
+        """Whether this call's turn comes in time; None if its client has gone."""
         turn = asyncio.ensure_future(self._turns.acquire())
         try:
             await asyncio.wait((turn, gone), timeout=WAIT_S, return_when=asyncio.FIRST_COMPLETED)
@@ -64,13 +64,3 @@ class CallQueue:
         if gone.done():
             return None
         return turn.done()
-
-
-def _again(body: Message, receive: Receive) -> Receive:
-    """Receive this, and then what else comes."""
-    parts = [body]
-
-    async def receive_again() -> Message:
-        return parts.pop() if parts else await receive()
-
-    return receive_again

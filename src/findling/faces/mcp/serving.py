@@ -1,4 +1,4 @@
-"""A server from its start to its end: what it is for is looked at, then a transport is chosen.
+"""A server from its start to its end: options and roots are checked, then a transport is chosen.
 
 No index, model or engine is opened before a tool is called, except to look at an embedding model that somebody chose.
 Over stdin and stdout a client is answered before the SDK is loaded (`opening`).
@@ -59,7 +59,7 @@ def serve(
         _log.warning("%s", warning)
 
     def open_desk() -> Desk:
-        workspace = contracts.open_workspace(path, roots=roots, cache=cache, background=True)
+        workspace = contracts.Workspace(path, roots=roots, cache=cache, background=True)
         return parts.desk.Desk(chosen, workspace, index_at_start=configured[0].semantic.index_on_startup)
 
     if http is None:

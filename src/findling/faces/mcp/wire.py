@@ -1,4 +1,4 @@
-"""The lines of the protocol over stdin and stdout: who reads and writes them. Must not know a message, nor the SDK.
+"""Reads and writes the lines of the protocol over stdin and stdout. Must not know a message, nor the SDK.
 
 Only the protocol is written to the stream that was stdout. Light: a server's first answers wait for nothing else.
 """

@@ -19,7 +19,7 @@ from findling.engine.library.fetching import fetch_file, fetch_repo
 from findling.engine.library.fetching.fetch_requests import FileRequest, Request, checked
 from findling.engine.library.place import TURNS, fetch_configuration
 from findling.engine.small_files import Turns
-from findling.model.errors import FindlingError, IndexBusy
+from findling.model.errors import CAUSES, FindlingError, IndexBusy
 from findling.reading.worker_process import environment
 
 if TYPE_CHECKING:
@@ -78,12 +78,5 @@ def _result(library: Library, request: Request, job: RunningJob) -> dict[str, An
 def _words(error: BaseException) -> str:
     """What a job says of its failure: the four kinds are told by the library's errors."""
     if isinstance(error, FindlingError):
-        return f"{_KINDS.get(error.code, 'processing')}: {error}"
+        return f"{CAUSES.get(error.code, 'processing')}: {error}"
     return f"processing: unexpected {type(error).__name__}"
-
-
-_KINDS: Final = {
-    **dict.fromkeys(("not_found", "file_access", "root_error"), "file access"),
-    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
-    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
-}

@@ -1,0 +1,275 @@
+"""The questions that can be asked of what is searched, whether that is one folder or several.
+
+Each goes the same way: what is searched is made fresh for it, then it is answered from all of that as one index.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
+
+from msgspec.structs import replace
+
+from findling import search
+from findling.engine import parts
+from findling.engine.freshness import Freshened, Question
+from findling.engine.scope import language_id, may_be_asked
+from findling.model import errors, types
+from findling.model.types import Progress
+
+if TYPE_CHECKING:
+    from findling.engine.answers import Answers
+    from findling.engine.documents import OpenDocuments
+    from findling.engine.edges import Direction
+    from findling.model.types import Answer, EdgeResult, Freshness, Mode, Query, SearchResult, SymbolResult
+    from findling.search.passages import DocumentScope
+
+OnProgress = Callable[[Progress], None]
+
+MOST_STEPS: Final = 10
+"""From a definition, along its callers."""
+
+_Answer = TypeVar("_Answer")
+
+
+class Waiting(TypedDict, total=False):
+    """What every question can be given. ``ref``: a branch, tag or commit to search instead of the folder on disk.
+    ``wait_s`` (1.5 unless given) bounds the indexing before the answer: 0 answers from what is there, None waits for
+    all. ``progress`` is told how far indexing is, and may raise `errors.Cancelled`."""
+
+    ref: str | None
+    wait_s: float | None
+    progress: OnProgress | None
+
+
+class SymbolOptions(Waiting, total=False):
+    """What `Questions.symbols` can be asked besides a name."""
+
+    references: bool
+    kind: str | None
+    language: str | None
+    limit: int
+    body_chars: int
+
+
+class EdgeOptions(Waiting, total=False):
+    """What `Questions.callers`, `Questions.callees` and `Questions.impact` can be asked besides a name."""
+
+    tests: bool
+    language: str | None
+    limit: int
+
+
+class Questions(ABC):
+    """`engine.Engine` asks one folder, `engines.Engines` several."""
+
+    scope = ""
+    """The folder that is searched, from the root, '' for all."""
+
+    @abstractmethod
+    def at(self, ref: str | None) -> Questions:
+        """What a branch, tag or commit holds. Raises `RefNotIndexed`."""
+
+    @abstractmethod
+    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+        """As `refresh`, for a question of any kind."""
+
+    @abstractmethod
+    def answered(
+        self,
+        asked: Question,
+        answer: Callable[[Answers, Freshened], _Answer],
+        *,
+        wait_s: float | None,
+        progress: OnProgress | None,
+    ) -> _Answer:
+        """What ``answer`` makes of the index, once it is as fresh as the question has time for."""
+
+    def _asked(
+        self,
+        asked: Question,
+        answer: Callable[[Answers, Freshened], _Answer],
+        *,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> _Answer:
+        searched = self if ref is None else self.at(ref)
+        return searched.answered(asked, answer, wait_s=wait_s, progress=progress)
+
+    def refresh(
+        self,
+        *,
+        query: str = "",
+        embed: bool = True,
+        within: Callable[[str], bool] = lambda _: True,
+        files: Sequence[str] = (),
+        line: int | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> tuple[Freshness, str]:
+        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
+        not fresher. Without an index what a ``query`` or ``files`` ask for is read instead. The others: as in
+        `freshness.Question`."""
+        return self.freshen(Question(query, embed, within=within, files=files, line=line), wait_s, progress)
+
+    def ask(self, query: Query, *, ref: str | None = None, progress: OnProgress | None = None) -> Answer:
+        """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
+        meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
+
+        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
+        """
+        query = search.taken_from_text(search.validate(query))
+        if query.language is not None:
+            query = replace(query, language=language_id(query.language))
+        asked = Question(
+            query.text,
+            embed=search.needs_vectors(query),
+            look_at_all=query.look_at_all,
+            within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
+            to_the_letter=query.mode == "exact",
+        )
+        return self._asked(
+            asked, lambda answers, fresh: answers.ask(query, fresh), ref=ref, wait_s=query.wait_s, progress=progress
+        )
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        mode: str = "auto",
+        language: str | None = None,
+        path_globs: Sequence[str] = (),
+        kind: str | None = None,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        look_at_all: bool = False,
+        progress: OnProgress | None = None,
+    ) -> SearchResult:
+        """The places that answer ``text``, best first, without the first ``offset``. Raises `InvalidInput` and the
+        index's errors.
+
+        Of a text of more than 100,000 characters the beginning is searched for, which a note says.
+
+        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there (without an index it
+        raises `IndexNotReady`), None waits for all.
+        ``look_at_all``: all files are looked at before, however many there are.
+        ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
+        """
+        query = types.Query(
+            text,
+            limit,
+            cast("Mode", mode),
+            language,
+            tuple(path_globs),
+            cast("Any", kind),
+            max_tokens,
+            explain,
+            wait_s,
+            look_at_all,
+            offset=offset,
+        )
+        return self.ask(query, ref=ref, progress=progress).result
+
+    def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
+        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
+
+        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given,
+        numbered, the first one's first. Raises `InvalidInput`.
+        """
+        (found,) = self.symbols_of([name], **options)
+        return found
+
+    def symbols_of(
+        self,
+        names: Sequence[str],
+        *,
+        references: bool = False,
+        kind: str | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        body_chars: int = 0,
+        **waiting: Unpack[Waiting],
+    ) -> list[SymbolResult]:
+        """As `symbols`, of several names, for which the folder is looked at once; ``body_chars`` are of all."""
+        wanted = {"references": references, "kind": kind, "language": language_id(language), "limit": limit}
+
+        def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:
+            chars = body_chars // len(names)
+            return [answers.symbols(name, fresh, body_chars=chars, **cast("Any", wanted)) for name in names]
+
+        asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
+        return self._asked(asked, answer, **waiting)
+
+    def ask_documents(
+        self,
+        asked: Question,
+        scope: DocumentScope,
+        question: Callable[[OpenDocuments], _Answer],
+        *,
+        by_meaning: bool,
+        code_too: bool = False,
+        **waiting: Unpack[Waiting],
+    ) -> tuple[_Answer | None, Freshness]:
+        """What ``question`` makes of the documents of a scope, None where nothing is indexed; and how fresh the index
+        is. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
+
+        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness]:
+            def found(by_meaning: bool) -> _Answer | None:
+                opened = parts.documents.opened(answers.searched, scope, by_meaning=by_meaning, code_too=code_too)
+                with opened as documents:
+                    return None if documents is None else question(documents)
+
+            try:
+                return found(by_meaning), fresh.freshness
+            except errors.EmbedderUnavailable:  # it went away since it was last heard of; words are there
+                return found(False), fresh.freshness
+
+        return self._asked(asked, answer, **waiting)
+
+    def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that
+        this definition is meant. ``tests``: uses in tests are listed as well as counted. Raises `InvalidInput`."""
+        return self._edges("callers", name, **options)
+
+    def callees(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """What a definition uses of the project; as `callers`."""
+        return self._edges("callees", name, **options)
+
+    def impact(self, name: str, *, steps: int = 3, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """What a change of a definition can reach: its callers, theirs, and so on for 1 to 10 ``steps``, the nearest
+        first. Uses that are only possible, and tests, are not followed further. Raises `InvalidInput`."""
+        if not 1 <= steps <= MOST_STEPS:
+            raise errors.InvalidInput(f"steps must be between 1 and {MOST_STEPS}, not {steps}.")
+        return self._edges("callers", name, steps=steps, **options)
+
+    def _edges(
+        self,
+        direction: Direction,
+        name: str,
+        *,
+        tests: bool = False,
+        language: str | None = None,
+        limit: int = 50,
+        steps: int = 1,
+        **waiting: Unpack[Waiting],
+    ) -> EdgeResult:
+        known = language_id(language)
+
+        def answer(answers: Answers, fresh: Freshened) -> EdgeResult:
+            found = parts.edges.edges(
+                answers.searched, direction, name, fresh, language=known, tests=tests, limit=limit, steps=steps
+            )
+            return found if found.definitions else replace(found, absent=answers.absent_name(name, known, fresh))
+
+        return self._asked(_by_names(name, may_be_asked("", language=language)), answer, **waiting)
+
+
+def _by_names(text: str, within: Callable[[str], bool]) -> Question:
+    """A question that is answered from names, without vectors."""
+    return Question(text, embed=False, text_only=True, within=within)
