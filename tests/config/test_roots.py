@@ -159,6 +159,14 @@ def test_the_top_of_the_file_system_and_home_need_the_root_option(tmp: Path, mon
     assert find_root(tmp / "project") == Root(tmp / "project", "")
 
 
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs files in memory")
+def test_a_folder_in_memory_is_one_like_any_other() -> None:
+    with pytest.raises(RootError, match="a folder of the system"):
+        find_root(Path("/dev/shm"))
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        assert find_root(Path(folder)).root == Path(folder)
+
+
 def test_a_home_folder_under_git_does_not_capture_what_lies_in_it(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp))
     repository(tmp)

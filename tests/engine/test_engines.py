@@ -52,7 +52,7 @@ def test_one_order_of_all(two: Engines) -> None:
     assert paths(two, "put an article into the basket")[0] == "tests/shop/basket.py"
     assert paths(two, "ask the bank again")[0] == "lib/src/bank.py"
     assert paths(two, "shop/basket.py")[0] == "tests/shop/basket.py"
-    assert two.coverage().files == 33
+    assert two.ask(Query("basket", wait_s=0)).result.coverage.files == 33
 
 
 def test_what_a_root_is_called_says_nothing_of_its_files(two: Engines) -> None:
@@ -68,7 +68,7 @@ def test_a_small_root_is_not_crowded_out_of_what_may_be_listed(two: Engines) -> 
 
 def _lose_text(engines: Engines, name: str) -> None:
     """What an open index needs next is gone."""
-    engines.coverage()
+    engines.engines[name].coverage()
     shutil.rmtree(engines.engines[name].store_dir / "fulltext")
 
 

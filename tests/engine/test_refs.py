@@ -290,7 +290,7 @@ def test_refs_that_are_not_there(repo: Path, tmp_path: Path) -> None:
             engine.search("x", ref="main:src", wait_s=None)
     plain = tmp_path / "plain"
     write(plain, "a.py", "a = 1\n")
-    with Engine.open(root=plain) as engine, pytest.raises(errors.RefNotIndexed, match="in no git repository"):
+    with Engine.open(root=plain) as engine, pytest.raises(errors.RefNotIndexed, match="not in a git repository"):
         engine.search("x", ref="main", wait_s=None)
 
 

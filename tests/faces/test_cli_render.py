@@ -487,6 +487,12 @@ def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran
     assert (ran.status, ran.out.startswith("src/http/client.py:9-11")) == (0, True)
 
 
+def test_an_unsure_answer_names_what_it_lacks(piped: Callable[..., Ran]) -> None:
+    answer = replace(ANSWER, confidence=0.05, lacking=("kubernetes", "ingress", "pods"))
+    said = "note: nothing here looks like an answer; the first file has no 'kubernetes' and no 'ingress'"
+    assert piped("search", "x", answers=[answer]).err.splitlines() == [said]
+
+
 @pytest.mark.parametrize(("confidence", "low"), [(0.05, True), (0.95, False)])
 def test_json_says_whether_an_answer_is_unsure(piped: Callable[..., Ran], confidence: float, low: bool) -> None:
     ran = piped("search", "zzz", "--json", answers=[replace(ANSWER, confidence=confidence)])

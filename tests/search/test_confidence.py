@@ -8,54 +8,70 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model.rows import FileRow
-from findling.search.answer import TYPICAL_COSINE, judge
+from findling.model.types import Absent, Confidence, Near
+from findling.search.analysis import analyse
+from findling.search.answer import WITHOUT_VECTORS_COSINE, judge
+from findling.search.intent import classify
+from findling.search.planner import plan
 from findling.search.ranking.ranked_file import FileCosines, RankedFile
+from findling.search.searcher import Found
 
 FILE = FileRow(1, 1, "a.py", "python", "code", 10, 1, False, 3, 1)
 VECTORS = FileCosines(np.ones(1, np.float32), np.ones(1, np.float32))
 SHARES = st.floats(0, 1)
+SHORT = "retry failed uploads"
+LONG = (
+    "which of the many handlers decides whether some failed upload is tried again after a long pause between attempts"
+)
 
 
-def ranked(coverage: float, cosine: float | None = None, definition: float = 0.0) -> RankedFile:
+def ranked(coverage: float, cosine: float | None = None, definition: float = 0.0, phrase: float = 0.0) -> RankedFile:
     return RankedFile(
         FILE,
         {"definition": definition},
         rare_coverage=coverage,
         cosines=None if cosine is None else VECTORS,
         best_cosine=cosine or 0.0,
+        phrase=phrase,
     )
 
 
-def confidence(files: list[RankedFile]) -> float:
-    return judge(files).value
+def judged(*files: RankedFile, text: str = SHORT, lacking: float = 0.0, absent: tuple[Absent, ...] = ()) -> Confidence:
+    guess = classify(text)
+    lacks = {"kubernetes": lacking} if lacking else {}
+    chosen = plan("auto", guess.intent, text)
+    return judge(Found(guess, chosen, analyse(text), ranked=files, lacking=lacks, absent=absent))
+
+
+def confidence(*files: RankedFile, text: str = SHORT, lacking: float = 0.0) -> float:
+    return judged(*files, text=text, lacking=lacking).value
 
 
 def test_no_answer_has_none() -> None:
-    assert confidence([]) == 0.0
+    assert confidence() == 0.0
 
 
-@given(SHARES, st.floats(-1, 1), SHARES)
-def test_it_is_a_share(coverage: float, cosine: float, definition: float) -> None:
-    assert 0 < confidence([ranked(coverage, cosine, definition)]) < 1
+@given(SHARES, st.floats(-1, 1), SHARES, SHARES, SHARES)
+def test_it_is_a_share(coverage: float, cosine: float, definition: float, phrase: float, lacking: float) -> None:
+    assert 0 < confidence(ranked(coverage, cosine, definition, phrase), lacking=lacking) < 1
 
 
-@given(SHARES, SHARES, st.floats(-1, 1), st.floats(-1, 1), SHARES, SHARES)
-def test_more_evidence_never_lowers_it(
-    coverage: float, more_coverage: float, cosine: float, nearer: float, definition: float, stronger: float
-) -> None:
-    less = ranked(min(coverage, more_coverage), min(cosine, nearer), min(definition, stronger))
-    more = ranked(max(coverage, more_coverage), max(cosine, nearer), max(definition, stronger))
-    assert confidence([less]) <= confidence([more])
+@given(st.tuples(SHARES, st.floats(-1, 1), SHARES, SHARES, SHARES), st.tuples(SHARES, SHARES, SHARES, SHARES, SHARES))
+def test_more_evidence_never_lowers_it(one: tuple[float, ...], other: tuple[float, ...]) -> None:
+    *less, lacks = map(min, one, other)
+    *more, lacks_more = map(max, one, other)
+    assert confidence(ranked(*less), lacking=lacks_more) <= confidence(ranked(*more), lacking=lacks)
 
 
 def test_a_definition_among_the_first_three_counts() -> None:
     plain, defines = ranked(0.3), ranked(0.0, definition=1.0)
-    assert confidence([plain, plain, defines]) > confidence([plain, plain, plain])
-    assert confidence([plain, plain, plain, defines]) == confidence([plain])
+    assert confidence(plain, plain, defines) > confidence(plain, plain, plain)
+    assert confidence(plain, plain, plain, defines) == confidence(plain)
 
 
-def test_without_vectors_a_typical_one_stands_in() -> None:
-    assert confidence([ranked(0.5)]) == confidence([ranked(0.5, TYPICAL_COSINE)])
+def test_without_vectors_words_have_to_speak_for_an_answer() -> None:
+    assert confidence(ranked(0.5)) == confidence(ranked(0.5, WITHOUT_VECTORS_COSINE))
+    assert confidence(ranked(0.1)) < 0.5 < confidence(ranked(0.6))
 
 
 @pytest.mark.parametrize(
@@ -69,11 +85,32 @@ def test_without_vectors_a_typical_one_stands_in() -> None:
     ],
 )
 def test_what_counts_as_an_answer(first: RankedFile, good: bool) -> None:
-    assert (confidence([first]) > 0.5) == good
+    assert (confidence(first) > 0.5) == good
 
 
-def test_what_the_next_files_hold_counts_less_than_what_the_first_does() -> None:
-    shares = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.5, 0.5))
-    alone, apart, followed = [confidence([ranked(share) for share in of_three]) for of_three in shares]
-    assert apart < alone < followed
-    assert confidence([ranked(0.5)] * 3 + [ranked(1.0)]) == followed
+def test_words_of_a_long_question_say_less() -> None:
+    """Some of them stand in any large file; what is near in meaning, or stands together, says as much."""
+    nothing, words, phrase = ranked(0.0, 0.4), ranked(0.5, 0.4), ranked(0.0, 0.4, phrase=0.5)
+    gained = [confidence(words, text=text) - confidence(nothing, text=text) for text in (SHORT, LONG)]
+    assert gained[0] > gained[1] > 0
+    assert confidence(phrase, text=LONG) - confidence(nothing, text=LONG) > gained[1]
+
+
+def test_a_specific_word_that_the_first_file_lacks_lowers_it() -> None:
+    first = ranked(0.5, 0.5)
+    assert confidence(first, lacking=0.9) < confidence(first)
+    assert judged(first, lacking=0.9).lacking == ("kubernetes",)
+
+
+def test_a_name_that_does_not_occur_lowers_it_unless_it_is_known_what_was_meant() -> None:
+    first = ranked(0.5, 0.5)
+    near = (Near("FooManager", "a.py", 1),)
+    absent = judged(first, absent=(Absent("symbol", "FooBarManager", 9, near, ""),))
+    mistyped = judged(first, absent=(Absent("symbol", "FoManager", 9, near, "FooManager"),))
+    assert absent.absent and not mistyped.absent
+    assert absent.value < mistyped.value == judged(first).value
+
+
+def test_users_own_words_are_forgiven_more() -> None:
+    first = ranked(0.3, 0.4)
+    assert confidence(first, text="how do I retry failed uploads") > confidence(first)

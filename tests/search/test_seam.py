@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -242,20 +242,133 @@ def test_disk_and_memory_follow_every_change_alike(tmp_path: Path, embedder: Emb
     machine.TestCase().runTest()  # type: ignore[attr-defined]
 
 
-# --- put, publish ----------------------------------------------------------------------------------------------------
+# --- put, drop, generations -------------------------------------------------------------------------------------------
 
 
-def test_a_content_is_put_once_and_is_gone_with_its_last_path() -> None:
-    index = MemoryIndex()
+class InMemory:
+    """A folder whose changes an index in memory follows."""
+
+    def __init__(self, _: Path) -> None:
+        self.index = MemoryIndex()
+
+    def change(self, files: Mapping[str, str], gone: Iterable[str] = ()) -> None:
+        assert not take_in(self.index, ((path, text.encode()) for path, text in files.items()))
+        self.index.publish({}, gone)
+
+    def close(self) -> None:
+        pass
+
+
+class OnDisk:
+    """The same on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.engine = Engine.open(root=folder)
+        self.engine.index(embed=False)
+        self.index = IndexReader(self.engine.store_dir, str(folder))
+
+    def change(self, files: Mapping[str, str], gone: Iterable[str] = ()) -> None:
+        for path in gone:
+            (self._folder / path).unlink(missing_ok=True)
+        for path, text in files.items():
+            (self._folder / path).write_text(text, encoding="utf-8")
+        self.engine.index(embed=False)
+
+    def close(self) -> None:
+        self.index.close()
+        self.engine.close()
+
+
+Folder = InMemory | OnDisk
+EITHER = pytest.mark.parametrize("kind", [InMemory, OnDisk])
+
+
+def all_told(index: Index) -> list[Any]:
+    """What an index answers about all that it holds, in names and numbers that do not depend on its ids."""
+    weights = {("body", word): 1.0 for word in WORDS}
+    units = [unit >> CHUNK_BITS for unit, _ in index.lexical(weights, 100)]
+    names = sorted(index.names())
+    found = index.named(names, 1_000)
+    holding = {file.path for file in index.files_of_blobs({symbol.blob_id for symbol in found})}
+    return [
+        [file[2:] for file in index.listing()],
+        sorted(file.path for file in index.files(units).values()),
+        sorted(_paths_containing(index, ALL)),
+        sorted(_paths_containing(index, require_text(b"parse"))),
+        names,
+        sorted(holding),
+        index.frequencies(weights),
+        index.term_counts([tokenizer.term_key(word) for word in WORDS]),
+    ]
+
+
+@EITHER
+def test_a_content_is_put_once_and_is_gone_with_its_last_path(kind: type[Folder], tmp_path: Path) -> None:
+    folder = kind(tmp_path)
+    index = folder.index
+    same = {"a.py": "def parse(): pass\n", "b.py": "def parse(): pass\n"}
     for _ in range(2):
-        take_in(index, [("a.py", b"def one(): pass\n"), ("b.py", b"def one(): pass\n")])
-    assert len({file.blob_id for file in index.listing()}) == 1
-    assert [file.path for file in index.files_of_blobs([index.named(["one"], 9)[0].blob_id])] == ["a.py", "b.py"]
-    index.publish({}, ["a.py"])
-    assert index.named(["one"], 9) and index.file_at("a.py") is None
-    index.publish({}, ["b.py", "never.py"])
-    assert not index.named(["one"], 9) and not index.containing(ALL) and index.listing() == []
-    assert index.frequencies([("body", "one")]).units == 0
+        folder.change(same)
+    with index.snapshot():
+        assert len({file.blob_id for file in index.listing()}) == 1
+        (found,) = index.named(["parse"], 9)
+        assert [file.path for file in index.files_of_blobs([found.blob_id])] == ["a.py", "b.py"]
+    folder.change({}, ["a.py"])
+    with index.snapshot():
+        assert index.named(["parse"], 9) and index.file_at("a.py") is None
+    folder.change({"c.py": "other = 1\n"}, ["b.py"])
+    with index.snapshot():
+        assert not index.named(["parse"], 9) and not index.named_like("pars", prefix=True, limit=9)
+        assert not _paths_containing(index, require_text(b"parse")) and not index.lexical({("body", "pars"): 1.0}, 9)
+        assert _paths_containing(index, ALL) == ["c.py"]
+        assert index.frequencies([("body", "pars")]).holding == {}
+    folder.close()
+
+
+@EITHER
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(
+    changes=st.lists(
+        st.dictionaries(st.sampled_from(["a.py", "b.py", "c.py"]), st.none() | TEXTS, min_size=1),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_after_any_changes_an_index_holds_what_a_new_one_does(
+    kind: type[Folder], tmp_path_factory: pytest.TempPathFactory, changes: list[dict[str, str | None]]
+) -> None:
+    lived, anew = kind(tmp_path_factory.mktemp("lived")), kind(tmp_path_factory.mktemp("anew"))
+    held = {"always.md": "# Always\n"}
+    lived.change(held)
+    for change in changes:
+        files = {path: text for path, text in change.items() if text is not None}
+        gone = [path for path, text in change.items() if text is None]
+        held = {path: text for path, text in {**held, **files}.items() if path not in gone}
+        lived.change(files, gone)
+        lived.change(files)  # put again
+    anew.change(held)
+    with lived.index.snapshot(), anew.index.snapshot():
+        assert all_told(lived.index) == all_told(anew.index)
+    lived.close()
+    anew.close()
+
+
+def test_who_reads_while_somebody_writes_sees_one_generation(tmp_path: Path) -> None:
+    folder = OnDisk(tmp_path)
+    folder.change({"a.py": "def parse(): pass\n", "b.py": "def token(): pass\n"})
+    reader = folder.index
+    for number in range(3):
+        with reader.snapshot():
+            before = all_told(reader)
+            generation = reader.generation
+            folder.change({"a.py": f"def retry_{number}(): pass\n", f"new{number}.py": "open = 1\n"}, ["b.py"])
+            reader._forget()  # nothing that was remembered may stand for it
+            assert all_told(reader)[:1] == before[:1] and all_told(reader)[4:6] == before[4:6]
+        with reader.snapshot():
+            assert reader.generation > generation and all_told(reader) != before
+            assert reader.file_at(f"new{number}.py") is not None and reader.file_at("b.py") is None
+    folder.close()
 
 
 # --- whole answers ---------------------------------------------------------------------------------------------------

@@ -237,10 +237,14 @@ ODD = (
 )  # fmt: skip
 
 
+HUGE_CHARS = 20_000
+"""Longer texts are asked to the letter, by name and in ``auto``, which has every channel."""
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_no_form_of_a_question_fails(engine: Engine, mode: str) -> None:
     for query in ODD:
-        if not query.strip():
+        if not query.strip() or (mode in ("hybrid", "semantic", "keyword") and len(query) > HUGE_CHARS):
             continue
         if mode == "exact" and not_literal(query):
             with pytest.raises(InvalidPattern):

@@ -50,11 +50,13 @@ _CACHE_HASH_CHARS: Final = 16
 _SYSTEM_FOLDERS: Final = frozenset(
     {
         *("/bin", "/boot", "/etc", "/home", "/lib", "/lib64", "/root", "/run", "/sbin", "/tmp", "/usr", "/var"),  # noqa: S108 - a name to compare
+        "/dev/shm",  # noqa: S108 - a name to compare
         *("/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/tmp", "/private/var"),
     }
 )
-# Not files but windows into the kernel: no folder in them can be searched.
+# Not files but windows into the kernel: no folder in them can be searched. /dev/shm has files, kept in memory.
 _KERNEL_FOLDERS: Final = ("/proc", "/sys", "/dev")
+_FILES_IN_MEMORY: Final = "/dev/shm"  # noqa: S108 - a name to compare
 
 
 class Root(NamedTuple):
@@ -348,7 +350,8 @@ def _protected_name(folder: Path) -> str:
     if sys.platform == "win32":
         names = ("SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramData")
         return "a folder of the system" if str(folder) in {os.environ.get(name) for name in names} else ""
-    inside_kernel = any(folder.is_relative_to(kernel) for kernel in _KERNEL_FOLDERS)
+    of_kernel = any(folder.is_relative_to(kernel) for kernel in _KERNEL_FOLDERS)
+    inside_kernel = of_kernel and not folder.is_relative_to(_FILES_IN_MEMORY)
     return "a folder of the system" if inside_kernel or str(folder) in _SYSTEM_FOLDERS else ""
 
 

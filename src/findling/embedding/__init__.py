@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         takes_documents,
     )
     from findling.embedding.opening import open_embedder
-    from findling.embedding.word_nearness import NameCosines, nearness
+    from findling.embedding.word_nearness import NameCosines, nearness, specificity
 else:
     __getattr__ = front_door(
         __name__,
@@ -32,7 +32,7 @@ else:
             "bundled_files": "knows",
             "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint coding_of takes_documents",
             "opening": "open_embedder",
-            "word_nearness": "NameCosines nearness",
+            "word_nearness": "NameCosines nearness specificity",
         },
     )
 
@@ -48,5 +48,6 @@ __all__ = [
     "nearness",
     "open_embedder",
     "shared",
+    "specificity",
     "takes_documents",
 ]

@@ -1,4 +1,4 @@
-"""Tells how near single words and names are in meaning, by the rows of the bundled model's table.
+"""Tells how near single words and names are in meaning, and how specific words are, by the bundled model's table.
 
 Works beside any embedder of an index: the bundled table is always at hand, and quick.
 """
@@ -34,6 +34,22 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
             found[at] = cosines[here].max(0)
     nearest: list[list[float]] = np.clip(found, 0.0, 1.0).tolist()
     return nearest
+
+
+EVERYDAY, SPECIFIC = 400.0, 550.0
+"""Lengths of the bundled model's rows: up to the one a word stands in all kinds of texts ("file", "handle", "large"),
+from the other on it belongs to a subject ("kubernetes", "traceback"). The model is trained so that common words, which
+tell texts apart least, have short rows."""
+
+
+def specificity(embedder: BundledEmbedder, words: Sequence[str]) -> list[float]:
+    """How far each word belongs to a subject of its own, in [0, 1]: 0 for one of everyday use."""
+    found = []
+    for word in words:
+        rows = embedder.vectors(embedder.rows(word))
+        longest = float(np.sqrt(np.einsum("nd,nd->n", rows, rows)).max(initial=0.0))
+        found.append(min(1.0, max(0.0, (longest - EVERYDAY) / (SPECIFIC - EVERYDAY))))
+    return found
 
 
 NAME_CHARS, NAME_ROWS = 64, 16

@@ -27,7 +27,7 @@ from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import Answer, Confidence, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.scope import lies_in
@@ -62,8 +62,8 @@ class Answers:
                 with self.searched.index.snapshot():
                     no_file = no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
-        confidence = search.judge(found.ranked)
-        result = self._result(query, found, confidence.value, fresh, meaning)
+        confidence = search.judge(found)
+        result = self._result(query, found, confidence, fresh, meaning)
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
@@ -137,11 +137,11 @@ class Answers:
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and store.semantics.problem:
             store.semantics.required()
-        meaning, confidence = self._meaning(query, found), search.judge(found.ranked).value
+        meaning, confidence = self._meaning(query, found), search.judge(found)
         return self._result(query, found, confidence, fresh, meaning)
 
     def _result(
-        self, query: Query, found: Found, confidence: float, fresh: Freshened, meaning: Meaning
+        self, query: Query, found: Found, confidence: Confidence, fresh: Freshened, meaning: Meaning
     ) -> SearchResult:
         notes = [
             *query.notes,

@@ -125,12 +125,8 @@ class Engines(Questions):
         """By name: the collections that the last question searched by words only, though others by meaning; and why."""
         return self._of(dict(self._searchable())).searched.said_by_words()
 
-    def coverage(self) -> Coverage:
-        """As `Engine.coverage`, of those that the last question searched."""
-        return parts.searched.joined_coverage(engine.coverage() for _, engine in self._searchable())
-
     def never_indexed(self) -> Coverage:
-        """As `Engine.never_indexed`."""
+        """As `Engine.never_indexed`, of those that the last question searched."""
         return parts.searched.joined_coverage(engine.never_indexed() for _, engine in self._searchable())
 
     def _searchable(self) -> Iterator[tuple[str, Engine]]:

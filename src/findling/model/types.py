@@ -549,7 +549,8 @@ class SearchResult(Struct, frozen=True):
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
     and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
     the surer first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the
-    hits beyond the usual length of an answer that has one (`Query.usual_chars`).
+    hits beyond the usual length of an answer that has one (`Query.usual_chars`). ``lacking``: words of a subject of
+    their own that the question has and the first file has not, the most specific first.
     """
 
     query: str
@@ -567,6 +568,7 @@ class SearchResult(Struct, frozen=True):
     absent: tuple[Absent, ...] = ()
     further: tuple[Hit, ...] = ()
     groups: tuple[Group, ...] = ()
+    lacking: tuple[str, ...] = ()
     offset: int = 0
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
@@ -650,15 +652,21 @@ class Grounds(Struct, frozen=True):
 
 
 class Confidence(Struct, frozen=True):
-    """An estimate in [0, 1] that the first places answer the question, and what it was made from: the share of the
-    query's rare words in the first file, their mean share in the first ones, the best cosine of these (None without
-    vectors), and how far one of them is what was asked for by name or to the letter."""
+    """An estimate in [0, 1] that the first places answer the question, and the facts that it was made from.
+
+    ``coverage``: the share of the query's rare words in the first file. ``cosine``: of the nearest passage of any file,
+    None without vectors. ``named``: how far one of the first files is what was asked for by name or to the letter.
+    ``phrase``: how far neighbouring words of the query stand together in one place. ``lacking``: as in `SearchResult`.
+    ``absent``: whether a name, path or quotation of the question does not occur.
+    """
 
     value: float = 0.0
     coverage: float = 0.0
-    mean_coverage: float = 0.0
     cosine: float | None = None
     named: float = 0.0
+    phrase: float = 0.0
+    lacking: tuple[str, ...] = ()
+    absent: bool = False
 
 
 class Answer(Struct, frozen=True):

@@ -47,6 +47,10 @@ TRANSLATED_WEIGHT, FOREIGN_WEIGHT = 1.0, 0.1
 """Of the English words for what is said in another language, and of the words that were said: they may be names, but
 most of them stand nowhere."""
 
+LONG = 8
+"""Words that say something, beyond which a question is long: some of them are in any file's name and in any large
+file. So these say less, and the best passage says more."""
+
 MIN_SAID = 3
 """Words that say something, from which on a question is a description: shorter ones are names, and are meant so."""
 
@@ -99,6 +103,14 @@ _OF_CODE = re.compile(
     re.IGNORECASE,
 )
 """Who names what programs are made of asks about the code: "the parser class". "A function" is anybody's word."""
+
+_REPORTS = re.compile(
+    r"(?!\W*(?:are|can|could|did|do|does|how|is|should|what|when|where|which|who|why|will)\b).*?\b(?:no longer|should|"
+    r"(?:do(?:es)?|is)(?:n't| not)|fails?|crash(?:es|ed)|wrong(?:ly)?|incorrect(?:ly)?|unexpected(?:ly)?|regression|"
+    r"throws|raises|complains?|ignore[sd]|traceback)\b|\W*(?:fix|improve)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Who says what a program does wrong, or ought to do, and asks nothing, means its code: so are the titles of issues."""
 
 _HOW_IT_WORKS = re.compile(r"how\s+(?!(?:can|come|could|do|far|long|many|much|often|should|to|would)\b)", re.IGNORECASE)
 """"How errors are reported" asks what the code does, "how to report errors" what to do."""
@@ -168,6 +180,11 @@ class QueryTerms(Struct, frozen=True):
     proper: frozenset[str] = frozenset()
 
     @property
+    def brevity(self) -> float:
+        """1 for a question of up to `LONG` words, less for a longer one: the share that `LONG` is of its words."""
+        return min(1.0, LONG / max(1, len(self.words)))
+
+    @property
     def keys(self) -> dict[int, float]:
         return {tokenizer.term_key(term): weight for term, weight in self.terms.items()}
 
@@ -218,7 +235,7 @@ def _meant(text: str, words: Sequence[str], wants: Set[str], *, foreign: bool) -
         return frozenset(("advice",))
     if foreign or not text.isascii():
         return frozenset()
-    if _OF_CODE.search(text):
+    if _OF_CODE.search(text) or ("tests" not in wants and _REPORTS.match(text)):
         return frozenset(("code",))
     if wants & _IN_DOCUMENTS:
         return frozenset()

@@ -23,7 +23,6 @@ from findling.model.types import (
 )
 from findling.search.body import LINES, Body
 from findling.search.query import WITHOUT_VECTORS
-from findling.search.ranking.ranked_file import RankedFile
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
 
@@ -31,7 +30,7 @@ from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
 def make_result(
     query: Query,
     found: Found,
-    confidence: float,
+    confidence: Confidence,
     coverage: Coverage,
     freshness: Freshness,
     stale_reason: str,
@@ -40,7 +39,7 @@ def make_result(
     changed_since: Set[str],
 ) -> SearchResult:
     """``changed_since``: paths whose content on disk is no longer what was searched."""
-    hits = show(found.hits, found.bodies, query, sure=is_sure(found.hits, confidence))
+    hits = show(found.hits, found.bodies, query, sure=is_sure(found.hits, confidence.value))
     further = found.hits[len(hits) :]
     cut = bool(query.max_tokens and further)
     said = list(notes)
@@ -61,7 +60,7 @@ def make_result(
         total=found.total,
         intent=found.intent.intent,
         mode=query.mode,
-        confidence=confidence,
+        confidence=confidence.value,
         freshness=freshness,
         completeness=completeness,
         coverage=coverage,
@@ -71,6 +70,7 @@ def make_result(
         absent=found.absent,
         groups=found.groups if {hit.group for hit in hits} >= set(found.groups) else (),
         further=() if cut else further,
+        lacking=confidence.lacking,
         offset=query.offset,
     )
 
@@ -160,32 +160,46 @@ def _header(hit: Hit) -> str:
     return " ".join((f"{hit.path}:{hit.start_line}-{hit.end_line}", hit.qualified_name, *hit.sources, *others))
 
 
-BIAS = -2.4
-COVERAGE = 2.5
-MEAN_COVERAGE = 2.0
-COSINE = 3.0
-DEFINITION = 2.0
-"""Round, and set so that one in twelve right answers is below one half."""
+FIRST = 3
+"""Files whose definitions count."""
 
 CERTAIN = ("definition", "asked_path", "exact", "message")
 """Signals of what was asked for by name or to the letter: a definition, a file, a quotation; a message by its share."""
 
-FIRST = 3
-"""Files whose nearest passage, mean coverage and definitions count."""
+TOGETHER = 3
+"""Pairs of neighbouring words of the query that stand together in one place: so many are as good as all."""
 
-TYPICAL_COSINE = 0.54
-"""Of a right answer's best passage; stands in where there are no vectors."""
+WITHOUT_VECTORS_COSINE = 0.4
+"""Stands in where there are no vectors: that of a wrong answer, so that words have to speak for a right one."""
+
+BIAS = -4.1
+COVERAGE = 3.0
+COSINE = 8.0
+NAMED = 3.0
+PHRASE = 3.0
+ADVICE = 1.5
+LACKING = -2.0
+ABSENT = -3.5
+"""What each fact adds to the logit of the confidence. Round values near those fitted to questions with and without an
+answer, one repository left out at a time. They belong to the bundled model's cosines."""
 
 
-def judge(ranked: Sequence[RankedFile]) -> Confidence:
-    """How sure it is that the first places answer the question; 0 without places."""
+def judge(found: Found) -> Confidence:
+    """How sure it is that the first places answer the question, with the facts that say so; 0 without places."""
+    ranked, terms = found.ranked, found.terms
     if not ranked:
         return Confidence()
-    first = ranked[:FIRST]
-    cosines = [item.best_cosine for item in first if item.cosines is not None]
-    named = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in first)
-    held = sum(item.rare_coverage for item in first) / len(first)
-    value = BIAS + COVERAGE * first[0].rare_coverage + MEAN_COVERAGE * held
-    value += COSINE * max(cosines, default=TYPICAL_COSINE) + DEFINITION * named
+    cosine = max((item.best_cosine for item in ranked if item.cosines is not None), default=None)
+    value = BIAS + COSINE * (WITHOUT_VECTORS_COSINE if cosine is None else cosine)
+    named = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in ranked[:FIRST])
+    absent = any(not each.meant for each in found.absent)
+    value += NAMED * named + ABSENT * absent + LACKING * max(found.lacking.values(), default=0.0)
+    phrase = 0.0
+    if terms is not None:
+        pairs = max(1, len(terms.terms) - 1)
+        phrase = min(1.0, max(item.phrase for item in ranked) * pairs / TOGETHER)
+        # Some words of a long question stand in any large file.
+        value += COVERAGE * terms.brevity * ranked[0].rare_coverage + PHRASE * phrase
+        value += ADVICE * ("advice" in terms.wants)  # users seldom know the words of what they ask about
     share = 1.0 / (1.0 + math.exp(-value))
-    return Confidence(share, first[0].rare_coverage, held, max(cosines, default=None), named)
+    return Confidence(share, ranked[0].rare_coverage, cosine, named, phrase, tuple(found.lacking), absent)

@@ -355,7 +355,7 @@ class Grep:
 
     def _scan(self, ref: FileRef) -> FileMatches | None:
         request = self._request
-        size = 0  # also of a text of which nothing is given, as it has no match
+        size = 0  # of the text that was read, also where it has no match and is not given
 
         def of_use(text: bytes) -> bool:
             nonlocal size

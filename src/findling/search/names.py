@@ -55,7 +55,8 @@ FindReferences = Callable[[bytes, str, str, float], Sequence[tuple[int, int, str
 class References(Struct, frozen=True):
     """Uses of a name; ``total`` is exact unless ``cut``.
 
-    ``in_time``: whether all files were read; ``slow``: those of which not all was; ``unread``: those that could not be.
+    ``in_time``: whether all files were read. ``slow``: files that were searched in part only. ``unread``: files that
+    could not be read.
     """
 
     found: tuple[Reference, ...]

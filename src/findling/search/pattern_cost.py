@@ -38,7 +38,7 @@ class Cost(Struct, frozen=True):
 
 
 def cost_of(nodes: Nodes) -> Cost:
-    """The cost of a part, of those of its own parts: what follows each other multiplies."""
+    """The cost of a sequence of nodes: the product of theirs."""
     ways, repeats = 1.0, 0.0
     for op, argument in nodes:
         inside = [cost_of(child) for child in children(op, argument)]

@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from findling import embedding
+from findling.model import tokenizer
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
 from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
-from findling.search.analysis import QueryTerms, analyse
+from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, analyse
 from findling.search.body import Body
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
@@ -66,24 +68,29 @@ ENOUGH_VECTORS = 0.5
 
 
 class _Meanings(NamedTuple):
-    """How near words of texts, and names, are to a query's words, and to a text."""
+    """How near words of texts, and names, are to a query's words, and to a text; how specific words are."""
 
     of_words: Nearness
     of_names: Callable[[str, Sequence[str]], Sequence[float]]
+    specific: Callable[[Sequence[str]], Sequence[float]]
 
 
 ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
 class Found(NamedTuple):
-    """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
-    lists; ``ranked`` are the files in the order that decided, ``groups`` those that both may be meant. ``skip``: why
-    meaning had no part in it, ``ratio`` what it weighed; ``failed``: what the embedder said. ``absent``: what of the
-    question does not occur; ``notes``: what else there is to say of it; ``bodies``: what can be shown of each hit,
-    where that was looked at."""
+    """A finished search.
+
+    ``terms`` ranked the files; None where no question did. ``ranked``: the files in the order that decided. ``total``:
+    how many files any channel proposed within the scope, or the places of all lists. ``groups``: code and documents,
+    where both may be meant. ``skip``: why meaning had no part in it; ``ratio``: what it weighed; ``failed``: what the
+    embedder said. ``absent``: what of the question does not occur. ``notes``: what else there is to say of it.
+    ``bodies``: what can be shown of each hit, where that was looked at. ``lacking``: words of the question that the
+    first file lacks, with how specific each is, in (0, 1]; empty without vectors."""
 
     intent: IntentGuess
     plan: Plan
+    terms: QueryTerms | None = None
     hits: tuple[Hit, ...] = ()
     grounds: tuple[Grounds, ...] = ()
     bodies: tuple[Body, ...] = ()
@@ -97,6 +104,7 @@ class Found(NamedTuple):
     absent: tuple[Absent, ...] = ()
     notes: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
+    lacking: Mapping[str, float] = {}
 
 
 class _Candidates:
@@ -232,6 +240,7 @@ class Searcher:
         return Found(
             guess,
             chosen,
+            terms,
             tuple(hits),
             self._grounds(query, candidates, shown, hits, text),
             tuple(body for _, body in found),
@@ -243,6 +252,7 @@ class Searcher:
             ratio,
             text.confidence if text else 0.0,
             groups=sides.groups(terms.wants, ranked) if chosen.intent == "natural_language" and led is None else (),
+            lacking=self._lacking(terms, ranked[0]) if ranked else {},
         )
 
     def _led(self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool) -> Led:
@@ -335,6 +345,7 @@ class Searcher:
         return Found(
             guess,
             chosen,
+            terms,
             tuple(hit for hit, _ in shown),
             tuple(grounds for _, grounds in shown),
             total=len(mixed),
@@ -393,8 +404,25 @@ class Searcher:
             except EmbedderUnavailable:
                 return None
             of_words = partial(embedding.nearness, embedder)
-            self._meanings = _Meanings(of_words, embedding.NameCosines(embedder))
+            specific = partial(embedding.specificity, embedder)
+            self._meanings = _Meanings(of_words, embedding.NameCosines(embedder), specific)
         return self._meanings
+
+    def _lacking(self, terms: QueryTerms, first: RankedFile) -> dict[str, float]:
+        """Words of the query that a file lacks, with how specific each is, the most specific first."""
+        meanings = self._open_meanings() if "said" in first.use else None
+        if meanings is None:
+            return {}
+        held = dict(zip(terms.keys, first.held, strict=True))
+        missing: dict[str, float] = {}
+        for part in chain.from_iterable(map(tokenizer.parts, tokenizer.words(terms.meant[:MAX_QUESTION]))):
+            known = [term for term in tokenizer.terms_of(part) if terms.terms.get(term, 0.0) > FOREIGN_WEIGHT]
+            shares = [held[tokenizer.term_key(term)] for term in known]
+            if shares and (lacks := 1.0 - max(shares)):
+                missing[part] = lacks
+        specific = zip(missing.items(), meanings.specific(list(missing)), strict=True)
+        found = {part: lacks * share for (part, lacks), share in specific if share > 0}
+        return dict(sorted(found.items(), key=lambda each: -each[1]))
 
     def _readings(self, terms: QueryTerms, ranked: list[RankedFile]) -> dict[int, dict[int, readings.Reading]]:
         """What the first files' places say; where that is a signal it orders these files again."""
@@ -543,6 +571,7 @@ class Searcher:
         return Found(
             guess,
             chosen,
+            None,
             tuple(hits),
             bodies=tuple(body for _, body in shown),
             total=len(ranked),

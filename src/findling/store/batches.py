@@ -137,7 +137,7 @@ class BatchWriter:
     def _count_terms(
         self, manifest_id: int, sign: int, terms: bytes, chunks: int, body_terms: int, name_terms: int
     ) -> None:
-        """The same, of what the tables have of a file's content."""
+        """As `_count`, with the counts of the file's content at hand."""
         counts = self._counts.setdefault(manifest_id, Counter())
         keys = term_rows.keys(term_rows.unpack(terms))
         if sign > 0:

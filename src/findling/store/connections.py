@@ -28,7 +28,7 @@ _VERSION_AT = 60
 """Where ``user_version`` stands in a database file."""
 
 _MOST_VERSION = 1 << 20
-"""No format will ever have a higher number: such a one comes of damage."""
+"""Formats stay below this number; a higher one in a file means damage."""
 
 _MADE_BY = {4: "findling 0.1.0"}
 
@@ -216,13 +216,13 @@ def rows_of(path: Path) -> Iterator[None]:
 
 
 def _shows_damage(path: Path, error: Exception) -> bool:
-    """Whether an error that may as well be a mistake of ours comes of what stands in the file: only if that is seen."""
-    if isinstance(error, UnicodeEncodeError):  # that is of what is asked or written
+    """Whether damage in the file caused an error, not a bug of ours: only where a check of every row shows it."""
+    if isinstance(error, UnicodeEncodeError):  # caused by what was asked or written, not by the file
         return False
     try:
         connection = schema.open_unlinked(path, create=False)  # one that sees nothing of what is being written
         try:
-            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever the file makes of a statement, it stays one file
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever its schema says, no other file is opened
             connection.execute("BEGIN")
             return not row_check.sound(connection)
         finally:

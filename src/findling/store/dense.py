@@ -24,7 +24,7 @@ from findling.store.protocols import CHUNK_BITS
 from findling.store.schema import map_os_error
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
-"""In the file an entry's units are told by one word: its id, and in these bits how many there are."""
+"""The file has one word for each entry: its id, and in these bits how many units it has."""
 
 _ALIKE = 2
 """What was written since the file was made stands in parts each more than so many times the next one, so that there

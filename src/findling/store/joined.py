@@ -55,7 +55,7 @@ class Part(Struct, frozen=True):
 
 
 class _Own(Struct, frozen=True):
-    """Those of some ids that are of one part, as it has them."""
+    """The ids of one part, as the part numbers them, that are in a set of joined ids."""
 
     ids: Container[int]
     outer: Callable[[int], int]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 K1: Final = 1.2
 B: Final = 0.75
-"""BM25's saturation and how much length counts: those of the text index on disk (tantivy), as is all of `_Field`."""
+"""BM25's saturation and weight of length. They and all of `_Field` are as in tantivy, the text index on disk."""
 
 _Number = TypeVar("_Number", int, float)
 

@@ -16,7 +16,8 @@ Own = Callable[[Set[int]], Set[int]]
 """Those of some entries that are searched."""
 
 _MORE = (1, 4, 16, 64)
-"""Times as many are asked for while too few were of what is searched. What lies behind so many others is far off."""
+"""How many times as many are asked for, one after the other, while too few belong to the files that are searched. What
+comes after the last is too far off to matter."""
 
 _Number = TypeVar("_Number", int, float)
 

@@ -31,7 +31,7 @@ FILE_UNIT = (1 << CHUNK_BITS) - 1
 
 
 class OnlyThese(NamedTuple):
-    """Which definitions count: those in some contents, those of a kind; None for any."""
+    """Which definitions count: only in these contents, only of this kind; None for any."""
 
     blobs: Container[int] | None = None
     kind: str | None = None
@@ -107,14 +107,14 @@ class Records(Protocol):
         """The text of a converted document, UTF-8; None of others, whose text is their file's."""
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
-        """Of those of the entries that have any; None when none has."""
+        """The vectors of these entries; those without are left out. None where no entry has any."""
 
 
 class Proposals(Protocol):
     """Which of the files that are searched may answer, and the statistics of all that are.
 
-    ``allowed``: only these entries, None for all. Lists are best first and without the last ones where others are as
-    good, unless all are: the ids of equals tell nothing of what they hold.
+    ``allowed``: only these entries, None for all. Lists are best first. Where what was cut off is as good as the
+    last ones of a list, these are left out too, unless all are equal: ids would decide which of them stay.
     """
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:

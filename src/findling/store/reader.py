@@ -66,7 +66,7 @@ _FEW = 3_000
 """Up to so many entries the text index is asked for them by id; a longer list costs more than it saves."""
 
 _MOST_SPREAD = 20
-"""Times as many proposals as are wanted that are taken at first where what is searched are few of what there is."""
+"""How many times more proposals than wanted are taken at first, at most, where few of the files are searched."""
 
 _AT_ONCE = 100
 """Contents whose definitions are looked through together."""

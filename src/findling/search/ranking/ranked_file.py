@@ -45,23 +45,26 @@ it is among the tests of the file itself, which speaks against it unless tests a
 class RankedFile(Struct):
     """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
 
-    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``texts`` are BM25 shares by chunk
-    ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file, ``best_cosine`` this one's;
-    ``window_cosine`` is what the signal of that name is made from. ``names``: how near names that it defines are to the
-    query, where that was looked at; ``found_there``: what parts of a pasted text found, by their signal;
-    ``asked_line``: where it defines the name that is all that was asked; ``translations`` and ``copies``: the paths of
-    files that stand under it.
+    Of the query: ``held`` is the share of each term that it holds, ``rare_coverage`` that of all, rare terms above all.
+    ``texts`` are BM25 shares by chunk ordinal. ``cosines`` are of all chunks, ``best_cosine`` is the best of them and
+    ``highest`` the best of any file; ``window_cosine`` is what the signal of that name is made from. ``phrase``: the
+    share of the query's neighbouring words that stand together in one of its places, where these were read. ``names``:
+    how near names that it defines are to the query, where that was looked at. ``found_there``: what parts of a pasted
+    text found, by their signal. ``asked_line``: where it defines the name that is all that was asked. ``translations``
+    and ``copies``: the paths of files that stand under it.
     """
 
     file: FileRow
     values: dict[str, float] = {}
     rank_value: float = 0.0
     rare_coverage: float = 0.0
+    held: Sequence[float] = ()
     texts: dict[int, float] = {}
     cosines: FileCosines | None = None
     highest: float = 0.0
     best_cosine: float = 0.0
     window_cosine: float = 0.0
+    phrase: float = 0.0
     definitions: list[Definition] = []
     exact_line: int = 0
     first_line: int = 0

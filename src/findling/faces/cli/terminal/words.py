@@ -80,6 +80,9 @@ def siblings(hit: Hit) -> str:
 
 UNSURE = "nothing here looks like an answer"
 
+LACKING = 2
+"""Words that the first file lacks, of which an unsure answer speaks."""
+
 
 def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool = False) -> list[str]:
     """``doubted``: whether to say that an answer is unsure. That, and what is known to be absent, are the last notes,
@@ -98,7 +101,8 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
     if doubted and result.hits and result.low_confidence:
-        notes.append(UNSURE)
+        words = " and no ".join(map(repr, result.lacking[:LACKING]))
+        notes.append(f"{UNSURE}{f'; the first file has no {words}' if words else ''}")
     return notes + absent_notes(result.absent, result.coverage)
 
 
