@@ -46,7 +46,7 @@ def written(tmp_path: Path) -> Callable[..., Config]:
 
 
 def test_the_rules_in_their_order(written: Callable[..., Config]) -> None:
-    """D32, D31, S0-19: named, flat key, stored, bundled, detected, none; each only when those before it do not apply."""
+    """D31, D32, S0-19: named, flat key, stored, bundled, detected, none; each where those before it do not apply."""
     flat = '[semantic]\nmodel = "mxbai-embed-large"\n'
     named = flat + '[semantic.embedding]\nprovider = "local"\nmodel = "NomicEmbedTextV15Q"\n'
     assert choose(written(named), STORED_OLLAMA)[:4] == ("local", "NomicEmbedTextV15Q", 768, "named")

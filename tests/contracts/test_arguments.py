@@ -111,7 +111,7 @@ def test_limit_and_top_k_stand_for_each_other(good_calls: Mapping[str, Mapping[s
     tested = set()
     for name, given in good_calls.items():
         schema, arguments = TOOLS[name].schema, dict(given)
-        if "limit" in (options := schema["properties"].get("options", {}).get("properties", {})):
+        if "limit" in schema["properties"].get("options", {}).get("properties", {}):
             assert validate(schema, {**arguments, "options": {"top_k": 4}})["options"]["limit"] == 4, name
         for own in other.keys() & schema["properties"].keys():
             arguments.pop(own, None)

@@ -41,8 +41,8 @@ def test_other_dimensions_than_configured_end_the_start(root: Path, tmp_path: Pa
 
 def refused(ran: subprocess.CompletedProcess[str], configured: int, made: int) -> None:
     assert (ran.returncode, ran.stdout) == (2, "")
-    said = f"semantic.modelDim is {configured}, but model '{MODEL}' returns {made} dimensions. Set modelDim to {made} or"
-    assert said in ran.stderr
+    assert f"semantic.modelDim is {configured}, but model '{MODEL}' returns {made} dimensions." in ran.stderr
+    assert f"Set modelDim to {made} or choose another model." in ran.stderr
 
 
 def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
