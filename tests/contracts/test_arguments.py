@@ -22,6 +22,7 @@ from findling.engine.library.fetching.fetch_requests import (
     MAX_PATTERN,
     MAX_PATTERNS,
 )
+from findling.faces.mcp.desk import INSTRUCTIONS
 from findling.model.types import SYMBOL_KINDS
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 
@@ -129,12 +130,31 @@ def test_published_schemas_have_bounds_and_refuse_what_they_do_not_know(name: st
 
 def cost(tool: Tool) -> float:
     """Tokens that a client pays for knowing a tool: four characters each."""
-    return len(tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
+    return len(tool.name + tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
 
 
 def test_what_clients_pay_for_knowing_the_tools() -> None:
     assert sum(map(cost, TOOLS.values())) <= 3_500
     assert sum(cost(tool) for tool in TOOLS.values() if tool.family == "code") <= 1_100
+    assert len(INSTRUCTIONS.split("\n")) == 5
+    assert len(INSTRUCTIONS) / 4 <= 150
+
+
+def test_a_file_that_is_none_is_told_with_the_nearest_of_every_root(indexed: Path, tmp_path: Path) -> None:
+    """As a path of the same form: below a root's name, or absolute."""
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "notes.md").write_text("# Notes\n", encoding="utf-8")
+    wrong, right = str(indexed / "docs" / "giude.md"), str(indexed / "docs" / "guide.md")
+    with Workspace(indexed, root=indexed) as alone:
+        for name, argument in (("get_file", "path"), ("get_file_outline", "path"), ("find_similar", "docPath")):
+            said = call(name, {argument: "docs/giude.md"}, alone).text_blocks[0]
+            assert "Did you mean docs/guide.md?" in said, name
+        assert f"Did you mean {right}?" in call("get_file_details", {"filePath": wrong}, alone).text_blocks[0]
+    with Workspace(roots=[indexed, other]) as both:
+        said = call("get_file", {"path": f"{indexed.name}/docs/giude.md"}, both).text_blocks[0]
+        assert f"Did you mean {indexed.name}/docs/guide.md?" in said
+        assert "Did you mean" not in call("get_file", {"path": "other/docs/giude.md"}, both).text_blocks[0]
 
 
 def bad_arguments(name: str) -> list[dict[str, Any]]:
