@@ -402,8 +402,10 @@ def check_pages(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -
         assert (cursor is not None) == (0 < shown < total), f"{shown} of {total} and the cursor {cursor}"
     if cursor is not None:
         following = ask(asked, tool, {**given, "cursor": cursor})
-        places = [json.dumps([path_of(place), place.get("line_start", place.get("line"))]) for place in told.listed]
-        again = [json.dumps([path_of(place), place.get("line_start", place.get("line"))]) for place in following.listed]
+        places, again = (
+            [(path_of(place), place.get("line_start") or place.get("start_line") or place["line"]) for place in page]
+            for page in (told.listed, following.listed)
+        )
         assert (following.is_error and "is stale" in following.text) or not {*places} & {*again}, "places twice"
 
 
