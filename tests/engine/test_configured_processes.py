@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes import SMALL, make, of_yesterday, write
+from indexes import SMALL, make, of_yesterday, rows, write
 
 import forked
 from findling import Engine
@@ -193,6 +193,30 @@ def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home
         server.end()
     assert indexed_files(root) == 6
     assert not (other / ".findling").exists()
+
+
+def test_a_server_takes_in_what_is_saved_in_each_of_its_roots(root: Path, home: Home) -> None:
+    """D13, S0-24: without a question."""
+    roots = (root, make(root.parent / "other"))
+    for each in roots:
+        assert home.run("index", cwd=each).returncode == 0
+    server = Server(home, *roots)
+    try:
+        server.initialize()
+        deadline = time.monotonic() + PATIENCE_S
+        while not all(is_indexed(each, "src/saved.py") for each in roots) and time.monotonic() < deadline:
+            for each in roots:  # again, for watching may have begun after the first time
+                write(each, "src/saved.py", f"SAVED = {time.monotonic()}\n")
+            time.sleep(3.0)
+        assert all(is_indexed(each, "src/saved.py") for each in roots)
+    finally:
+        server.end()
+
+
+def is_indexed(root: Path, path: str) -> bool:
+    """Without taking anything in."""
+    with Engine.open(root=root) as engine:
+        return rows(engine, "SELECT 1 FROM manifest_files JOIN entries USING (entry_id) WHERE path=?", path) != []
 
 
 def test_a_server_starts_with_a_wrong_configuration_and_each_call_says_so(root: Path, home: Home) -> None:
