@@ -46,11 +46,13 @@ def written(tmp_path: Path) -> Callable[..., Config]:
 
 
 def test_the_rules_in_their_order(written: Callable[..., Config]) -> None:
-    """D32: named, flat key, stored, bundled, detected, none; each only when those before it do not apply."""
+    """D31, D32, S0-19: named, flat key, stored, bundled, detected, none; each where those before it do not apply."""
     flat = '[semantic]\nmodel = "mxbai-embed-large"\n'
     named = flat + '[semantic.embedding]\nprovider = "local"\nmodel = "NomicEmbedTextV15Q"\n'
     assert choose(written(named), STORED_OLLAMA)[:4] == ("local", "NomicEmbedTextV15Q", 768, "named")
     assert choose(written(flat), STORED_BUNDLED) == ("ollama", "mxbai-embed-large", None, "flat_key", False)
+    at_url = written('[semantic]\nollamaUrl = "http://localhost:11434"\n')
+    assert choose(at_url, STORED_BUNDLED) == ("ollama", "nomic-embed-text", 768, "flat_key", False)
     assert choose(Config(), STORED_OLLAMA) == ("ollama", "library/mxbai", None, "stored", False)
     assert choose(Config(), STORED_LOCAL) == ("local", "org/model", None, "stored", False)
     assert choose(Config(), STORED_BUNDLED) == ("bundled", "", None, "stored", False)

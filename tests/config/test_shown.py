@@ -43,6 +43,7 @@ def test_the_page_has_every_option_with_every_spelling() -> None:
 
 
 def test_every_option_is_shown_with_its_origin(root: Path) -> None:
+    """D12: useGPU as not used, among others."""
     (root / "findling.toml").write_text(
         '[semantic]\nmodel = "m"\nratio = 2.0\nratoi = 1\nexternal_provider_enabled = true\n'
     )

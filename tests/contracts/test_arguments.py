@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from findling.engine.library.fetching.fetch_requests import (
     MAX_PATTERN,
     MAX_PATTERNS,
 )
+from findling.faces.mcp.desk import INSTRUCTIONS
 from findling.model.types import SYMBOL_KINDS
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 
@@ -103,10 +105,20 @@ def test_zero_and_false_are_values_and_defaults_fill_only_what_is_absent() -> No
     assert validate(SCHEMA, {"query": "x"}) == {"query": "x", "limit": 10, "start": 0, "deep": True}
 
 
-def test_limit_and_top_k_stand_for_each_other() -> None:
-    """D18."""
-    assert validate(SCHEMA, {"query": "x", "top_k": 4})["limit"] == 4
-    assert validate(TOOLS["hybrid_search"].schema, {"query": "x", "limit": 4})["top_k"] == 4
+def test_limit_and_top_k_stand_for_each_other(good_calls: Mapping[str, Mapping[str, Any]]) -> None:
+    """D18: in every tool that has one of them, with its own default."""
+    other = {"limit": "top_k", "top_k": "limit"}
+    tested = set()
+    for name, given in good_calls.items():
+        schema, arguments = TOOLS[name].schema, dict(given)
+        if "limit" in schema["properties"].get("options", {}).get("properties", {}):
+            assert validate(schema, {**arguments, "options": {"top_k": 4}})["options"]["limit"] == 4, name
+        for own in other.keys() & schema["properties"].keys():
+            arguments.pop(own, None)
+            assert validate(schema, {**arguments, other[own]: 4})[own] == 4, name
+            assert validate(schema, arguments)[own] == schema["properties"][own]["default"] > 0, name
+            tested.add(name)
+    assert len(tested) == 9, tested
 
 
 # --- every tool ------------------------------------------------------------------------------------------------
@@ -129,12 +141,31 @@ def test_published_schemas_have_bounds_and_refuse_what_they_do_not_know(name: st
 
 def cost(tool: Tool) -> float:
     """Tokens that a client pays for knowing a tool: four characters each."""
-    return len(tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
+    return len(tool.name + tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
 
 
 def test_what_clients_pay_for_knowing_the_tools() -> None:
     assert sum(map(cost, TOOLS.values())) <= 3_500
     assert sum(cost(tool) for tool in TOOLS.values() if tool.family == "code") <= 1_100
+    assert len(INSTRUCTIONS.split("\n")) == 5
+    assert len(INSTRUCTIONS) / 4 <= 150
+
+
+def test_a_file_that_is_none_is_told_with_the_nearest_of_every_root(indexed: Path, tmp_path: Path) -> None:
+    """As a path of the same form: below a root's name, or absolute."""
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "notes.md").write_text("# Notes\n", encoding="utf-8")
+    wrong, right = str(indexed / "docs" / "giude.md"), str(indexed / "docs" / "guide.md")
+    with Workspace(indexed, root=indexed) as alone:
+        for name, argument in (("get_file", "path"), ("get_file_outline", "path"), ("find_similar", "docPath")):
+            said = call(name, {argument: "docs/giude.md"}, alone).text_blocks[0]
+            assert "Did you mean docs/guide.md?" in said, name
+        assert f"Did you mean {right}?" in call("get_file_details", {"filePath": wrong}, alone).text_blocks[0]
+    with Workspace(roots=[indexed, other]) as both:
+        said = call("get_file", {"path": f"{indexed.name}/docs/giude.md"}, both).text_blocks[0]
+        assert f"Did you mean {indexed.name}/docs/guide.md?" in said
+        assert "Did you mean" not in call("get_file", {"path": "other/docs/giude.md"}, both).text_blocks[0]
 
 
 def bad_arguments(name: str) -> list[dict[str, Any]]:

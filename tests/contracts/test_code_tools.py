@@ -147,7 +147,7 @@ def test_a_definition_is_the_first_result_for_its_name(workspace: Workspace) -> 
 
 
 def test_the_request_caps_the_ratio(workspace: Workspace) -> None:
-    """S2-9."""
+    """S2-9, D26: below the override of 0.5 and above it."""
     query = "how is a failed request sent again"
     none = search(workspace, query, semantic_ratio=0)["metadata"]
     assert (none["semantic_skipped_reason"], none["semantic_triggered"]) == ("semantic_ratio_zero", False)

@@ -63,4 +63,4 @@ def test_with_and_without_meaning(by_meaning: bool, indexed: Path) -> None:
     assert not failed and not also_failed
     assert found["results"][0]["docPath"] == "docs/guide.md"
     assert found["meta"]["used_semantic"] is True
-    assert isinstance(similar["similar"], list)
+    assert [item["docPath"] for item in similar["similar"]] == ["five.txt"]

@@ -94,8 +94,12 @@ def test_what_changed_is_taken_in_first(workspace: Workspace, tmp_path: Path) ->
 def test_force_makes_vectors_anew_and_the_others_takes_them_over(
     workspace: Workspace, tmp_path: Path, logged: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    """S1-33: of a changed document only the changed section is embedded; with force all of it."""
-    reindex(workspace)
+    """S1-33: an event for each file of a usual run; of a changed document only the changed section is embedded, with
+    force all of it."""
+    workspace.engine.index()
+    told = {fields["doc_path"]: fields for name, fields in logged if name == "semantic.index"}
+    assert told.keys() == DOCUMENTS.keys()
+    assert (told["docs/b.md"]["chunk_count"], told["docs/b.md"]["skipped_unchanged"]) == (2, 0)
     logged.clear()
     path = tmp_path / "docs" / "b.md"
     path.write_text(path.read_text(encoding="utf-8").replace("eggs", "butter"), encoding="utf-8")
@@ -137,10 +141,11 @@ def test_events_have_their_fields_and_no_query(workspace: Workspace, logged: lis
     }
     logged.clear()
     query = "knead the sourdough"
-    for tool in ("semantic_search", "query_docs", "search_semantic", "hybrid_search"):
+    tools = ("semantic_search", "query_docs", "search_semantic", "hybrid_search", "search_code", "search_documents")
+    for tool in tools:
         call(tool, {"query": query}, workspace)
     searches = [fields for name, fields in logged if name == "semantic.search"]
-    assert len(searches) == 4
+    assert len(searches) == len(tools)
     for fields in searches:
         assert set(fields) == {"query_length", "result_count", "latency_ms", "used_semantic"}
         assert fields["query_length"] == len(query)

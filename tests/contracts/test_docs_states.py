@@ -111,13 +111,17 @@ def test_disabled_answers_by_text(root: Path) -> None:
     assert answer["meta"]["used_semantic"] is False
     assert answer["meta"]["fallback_reason"] == "Semantic search is disabled"
     assert "dead letter queue" in answer["answer"]
+    for scope, path in (({"planId": "4"}, "plans/0004-letters/plan.md"), ({"pathPrefix": "notes"}, "notes.md")):
+        assert paths(ask(root, "query_docs", query="queue", scope=scope)[0]["sources"]) == [path]
 
 
 def test_disabled_makes_no_vectors(root: Path) -> None:
-    """S1-1."""
-    configure(root, PRINTED)
-    ask(root, "query_docs")
-    ask(root, "search_docs")
+    """S1-1: neither of a model that somebody chose nor of the one that is always there."""
+    for settings in (PRINTED, {"semantic": {"enabled": False}}):
+        configure(root, settings)
+        ask(root, "query_docs")
+        ask(root, "search_docs")
+        indexed(root)
     assert run_sql(root, "SELECT count(*) FROM vectors") == [(0,)]
 
 
@@ -134,7 +138,7 @@ def down(root: Path, request: pytest.FixtureRequest) -> Path:
 
 
 def test_down_gives_the_error_and_what_text_finds(down: Path) -> None:
-    """S0-7, S0-16, S0-29, S1-4, S1-27: the threshold is of similarities, and is not applied."""
+    """S0-4, S0-5, S0-7, S0-16, S0-29, S1-4, S1-27: the threshold is of similarities, and is not applied; a scope is."""
     answer, is_error = ask(down, "semantic_search", threshold=1)
     assert not is_error
     assert {key: answer[key] for key in DOWN} == DOWN
@@ -143,6 +147,9 @@ def test_down_gives_the_error_and_what_text_finds(down: Path) -> None:
     assert answer["results"][0]["chunkText"] == PLAN.strip()
     assert answer["results"][0]["lineRange"] == [1, 3]
     assert "best_similarity" not in answer["meta"]
+    assert answer["meta"]["query_latency_ms"] >= 0
+    for scope, path in (({"planId": "4"}, "plans/0004-letters/plan.md"), ({"pathPrefix": "notes"}, "notes.md")):
+        assert paths(ask(down, "semantic_search", query="queue", **scope)[0]["results"]) == [path]
 
 
 def test_down_without_a_hit_is_an_error(down: Path) -> None:
@@ -238,6 +245,7 @@ def half(root: Path) -> Iterator[Workspace]:
 
 
 def test_half_embedded_answers_what_is_there_and_says_so(half: Workspace) -> None:
+    """S1-22: text finds the document that has no vector yet."""
     found = call("semantic_search", {"query": "dead letter queue", "threshold": 0}, half).structured
     assert found is not None
     assert paths(found["results"]) == ["notes.md"]

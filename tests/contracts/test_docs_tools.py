@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from findling.config import Config
+from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.contracts.docs_answer import answered_by
 from findling.model.reading import ChunkRow
@@ -148,8 +151,9 @@ def test_passages_come_back_with_what_the_contract_names(porter: Workspace, root
     assert not any(path.endswith(".py") for path in paths(answer["results"]))
 
 
-def test_the_threshold_cuts_by_similarity_and_says_what_it_cut(porter: Workspace) -> None:
-    """S0-3: 0.7 unless given; what is below is counted, so that an empty answer explains itself."""
+def test_the_threshold_cuts_by_similarity_and_says_what_it_cut(porter: Workspace, root: Path) -> None:
+    """S0-3, S0-23, D4: the configured one unless given, else 0.7; what is below is counted, so that an empty answer
+    explains itself."""
     query = "a delivery fails because the network is down"
     everything = ask(porter, "semantic_search", query=query, threshold=0, limit=100)
     default = ask(porter, "semantic_search", query=query, limit=100)
@@ -160,6 +164,12 @@ def test_the_threshold_cuts_by_similarity_and_says_what_it_cut(porter: Workspace
     nothing = ask(porter, "semantic_search", query=query, threshold=1)
     assert nothing["results"] == []
     assert nothing["meta"]["best_similarity"] == default["meta"]["best_similarity"]
+    with Workspace(root, root=root, config=Config(semantic=Semantic(similarity_threshold=0.3))) as configured:
+        lower = ask(configured, "semantic_search", query=query, limit=100)["results"]
+        assert lower == [found for found in everything["results"] if found["similarity"] >= 0.3]
+        assert len(default["results"]) < len(lower) < len(everything["results"])
+        listed = call("search_documents", {"query": query}, configured).text_blocks[1]
+        assert json.loads(listed)["options"]["minScore"] == 0.3
 
 
 def test_limit_is_ten_unless_given(porter: Workspace, tmp_path: Path) -> None:
@@ -296,7 +306,7 @@ def test_places_outside_of_the_file_or_the_root_are_refused(porter: Workspace) -
 
 
 def test_an_answer_is_taken_from_the_right_passage(porter: Workspace) -> None:
-    """S0-12, S0-13, S0-15, S1-22: a short answer in the documents' words, with its sources."""
+    """S0-12, S0-13, S0-15: a short answer in the documents' words, with its sources."""
     answer = ask(porter, "query_docs", query="how many attempts are made before a parcel is given up")
     assert "After five attempts Porter gives up" in answer["answer"]
     assert answer["sources"][0]["path"] == "docs/guide/retries.md"
@@ -306,6 +316,17 @@ def test_an_answer_is_taken_from_the_right_passage(porter: Workspace) -> None:
     for source in answer["sources"]:
         assert len(source["snippet"]) <= 200
         assert source["snippet"].removesuffix("...").rstrip()[:60] in answer["answer"]
+
+
+def test_an_answer_comes_from_what_text_finds_and_from_what_meaning_finds(porter: Workspace) -> None:
+    """S1-22: one question shares no word with its passage, the other asks for a name that means nothing."""
+    by_meaning = "simmering vegetables"
+    found = paths(ask(porter, "query_docs", query=by_meaning)["sources"])
+    assert found[0] == "docs/cooking.md"
+    assert paths(ask(porter, "query_docs", query=by_meaning, preferSemantic=False)["sources"]) == []
+    by_text = ask(porter, "query_docs", query="what is PORTER_PROXY")
+    assert by_text["sources"][0]["path"] == "docs/guide/install.md"
+    assert by_text["meta"]["used_semantic"] is True
 
 
 def test_the_confidence_is_of_the_passage_that_answers() -> None:
@@ -460,8 +481,10 @@ def test_short_names_and_long_names(porter: Workspace) -> None:
 
 def test_words_need_not_stand_together(porter: Workspace) -> None:
     """S1-20, and what was a substring of the whole query once."""
-    results = ask(porter, "search_docs", query="pause attempts delivery", path="docs")["results"]
-    assert results[0]["p"] == "docs/guide/retries.md"
+    everywhere = paths(ask(porter, "search_docs", query="pause attempts delivery parcels")["results"])
+    found = paths(ask(porter, "search_docs", query="pause attempts delivery parcels", path="docs")["results"])
+    assert found[0] == "docs/guide/retries.md"
+    assert set(found) == {path for path in everywhere if path.startswith("docs/")} < set(everywhere)
 
 
 @pytest.mark.parametrize(

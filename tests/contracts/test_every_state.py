@@ -19,7 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "embedding"))
 from ollama_process import OllamaProcess
 
-from findling.contracts import Workspace, call
+from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
@@ -393,6 +393,22 @@ def check_status(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) 
             assert facts["file_count"] == len(FILES) * len(asked.roots), "not the files that there are"
 
 
+def check_pages(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -> None:
+    """A list that is cut leads to its next page, which repeats nothing, or says that the index has changed since."""
+    total = told.facts.get("total_candidates", told.facts.get("total"))
+    shown = len(told.listed) + len(told.facts.get("further", ()))
+    cursor = told.facts.get("next_cursor")
+    if "cursor" in TOOLS[tool].schema["properties"] and total is not None and not told.is_error:
+        assert (cursor is not None) == (0 < shown < total), f"{shown} of {total} and the cursor {cursor}"
+    if cursor is not None:
+        following = ask(asked, tool, {**given, "cursor": cursor})
+        places, again = (
+            [(path_of(place), place.get("line_start") or place.get("start_line") or place["line"]) for place in page]
+            for page in (told.listed, following.listed)
+        )
+        assert (following.is_error and "is stale" in following.text) or not {*places} & {*again}, "places twice"
+
+
 CHECKS: tuple[Callable[[Asked, Told, str, Mapping[str, Any]], None], ...] = (
     check_places,
     check_counts,
@@ -403,6 +419,7 @@ CHECKS: tuple[Callable[[Asked, Told, str, Mapping[str, Any]], None], ...] = (
     check_missing_root,
     check_meaning,
     check_status,
+    check_pages,
 )
 
 

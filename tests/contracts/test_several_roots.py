@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from findling.config import Config
+from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.contracts.workspaces import name_roots, split
 from findling.model.errors import InvalidInput
@@ -339,6 +341,18 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
 
 
 # --- documents -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", ["semantic_search", "find_similar", "reindex_vectors"])
+def test_what_is_switched_off_in_all_roots_is_told_as_of_one(tool: str, indexed: Path, shop: Path) -> None:
+    """S0-28, S1-2: nothing else."""
+    given = {"semantic_search": {"query": "shop"}, "find_similar": {"docPath": "shop/docs/shop.md"}}.get(tool, {})
+    config = Config(semantic=Semantic(enabled=False))
+    with Workspace(roots=[indexed, shop], config=config) as opened:
+        assert call(tool, given, opened).structured == {
+            "error": "semantic_disabled",
+            "message": "Semantic search is disabled. Set semantic.enabled: true in config.",
+        }
 
 
 def test_documents_of_all_roots(both: Workspace, project_name: str) -> None:

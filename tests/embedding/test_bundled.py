@@ -235,7 +235,7 @@ def test_files_that_do_not_belong_together_are_refused(model_copy: Path) -> None
     meta = json.loads((model_copy / "meta.json").read_text())
     meta["dimensions"] = 128
     (model_copy / "meta.json").write_text(json.dumps(meta))
-    with pytest.raises(EmbedderUnavailable, match="does not fit together"):
+    with pytest.raises(EmbedderUnavailable, match="do not match"):
         BundledEmbedder.open(model_copy)
 
 

@@ -30,25 +30,32 @@ def root(tmp_path: Path) -> Path:
 # --- a server starts ---------------------------------------------------------------------------------------------
 
 
-def test_other_dimensions_than_configured_end_the_start(root: Path, ollama: OllamaProcess) -> None:
-    """S1-30, D7."""
+def test_other_dimensions_than_configured_end_the_start(root: Path, tmp_path: Path, ollama: OllamaProcess) -> None:
+    """S0-20, S1-30, D7: whatever the transport, in any of several roots, and for the usual 768 as for a written one."""
+    other = make(tmp_path.resolve() / "other")
     configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
-    ran = findling(root, "serve")
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    said = (
-        f"semantic.modelDim is 512, but model '{MODEL}' returns 768 dimensions. Set modelDim to 768 or choose another"
-    )
-    assert said in ran.stderr
+    for options in ((), ("--http", "127.0.0.1:0"), ("--root", str(other), "--root", str(root))):
+        refused(findling(root, "serve", *options), 512, 768)
+    ollama.behave(models={f"{MODEL}:latest": 384})
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    refused(findling(root, "serve"), 768, 384)
+
+
+def refused(ran: subprocess.CompletedProcess[str], configured: int, made: int) -> None:
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"semantic.modelDim is {configured}, but model '{MODEL}' returns {made} dimensions." in ran.stderr
+    assert f"Set modelDim to {made} or choose another model." in ran.stderr
 
 
 def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
-    """S1-3, S1-7, D7."""
+    """S1-3, S1-7, S1-36, D7: a line of JSON, as all that a server logs."""
     configure(root, enabled=True, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
     ollama.stop()
     ran = findling(root, "serve")
     assert ran.returncode == 0, ran.stderr
-    assert f"Cannot connect to Ollama at {ollama.url}. Is Ollama running?" in ran.stderr
+    (warning,) = map(json.loads, ran.stderr.splitlines())
+    assert warning["level"] == "warning"
+    assert f"Cannot connect to Ollama at {ollama.url}. Is Ollama running?" in warning["message"]
 
 
 def test_vectors_of_another_model_are_a_warning(root: Path, ollama: OllamaProcess) -> None:
@@ -61,6 +68,7 @@ def test_vectors_of_another_model_are_a_warning(root: Path, ollama: OllamaProces
 
 
 def test_switched_off_nobody_is_asked(root: Path, ollama: OllamaProcess) -> None:
+    """S1-1."""
     configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512, enabled=False)
     assert findling(root, "serve").returncode == 0
     assert ollama.requests() == []

@@ -192,7 +192,7 @@ def reranked(root: Path) -> dict[str, Any]:
 def test_a_service_reranks_code(
     provider: str, root: Path, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S2-22, S2-54."""
+    """S2-22, S2-54, D28."""
     settings(tmp_path, monkeypatch, f"{OPEN}[semantic.rerank]\nprovider = '{provider}'\n")
     with Engine.open(root=root) as engine:
         engine.index()

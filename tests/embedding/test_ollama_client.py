@@ -134,7 +134,7 @@ def test_a_busy_server_is_asked_up_to_three_times_more(ollama: OllamaProcess) ->
 
 
 def test_a_slow_query_is_retried_once(ollama: OllamaProcess) -> None:
-    """S1-16, S4-50."""
+    """S1-16, S4-50, D5."""
     ollama.behave(delays=[1.0])
     assert client(ollama, timeout_s=0.3).embed("text").shape == (768,)
     ollama.behave(delays=[1.0, 1.0])
@@ -189,7 +189,7 @@ def test_a_text_that_is_too_long_is_halved_alone(ollama: OllamaProcess) -> None:
 def test_a_malformed_answer_is_not_retried_and_its_body_is_logged(
     how: str, ollama: OllamaProcess, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """S1-16, S1-29."""
+    """S1-16, S1-29, D5."""
     ollama.behave(malformed=how)
     asked = client(ollama)
     with caplog.at_level(logging.WARNING, "findling"):

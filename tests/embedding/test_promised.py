@@ -20,6 +20,7 @@ from findling.contracts import Workspace, call, workspaces
 from findling.embedding import open_embedder
 from findling.embedding.providers import ollama_client
 from findling.engine import Engine
+from findling.model.errors import EmbedderUnavailable
 
 MODEL = "nomic-embed-text"
 
@@ -65,13 +66,18 @@ def test_five_seconds_for_a_question_and_thirty_for_a_batch(
 
 
 def test_a_busy_server_gets_growing_pauses(ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S1-31, D5: 100, 200 and 400 ms, and no more than three."""
+    """S1-31, S0-27, D5: 100, 200 and 400 ms, and no more than three, or than maxRetries says."""
     pauses: list[float] = []
-    monkeypatch.setattr(time, "sleep", pauses.append)
-    client = ollama_client.OllamaClient(ollama.url, MODEL)
-    ollama.behave(statuses=[429, 503, 429])
-    assert client.embed("text").shape == (768,)
-    assert pauses == [0.1, 0.2, 0.4]
+    for configured, expected in (({}, [0.1, 0.2, 0.4]), ({"max_retries": 1}, [0.1]), ({"max_retries": 0}, [])):
+        config = Config(semantic=Semantic(ollama_url=ollama.url, **configured))
+        embedder = open_embedder("ollama", MODEL, config=config)
+        pauses.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", pauses.append)
+            ollama.behave(statuses=[429, 503, 429, 503][: len(expected) + 1])
+            with pytest.raises(EmbedderUnavailable, match="busy"):
+                embedder.encode_query("text")
+        assert pauses == expected
 
 
 def test_what_a_question_leaves_is_embedded_behind_it(

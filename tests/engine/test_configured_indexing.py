@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,17 +120,25 @@ def sizes(engine: Engine, path: str) -> list[tuple[int, int, int]]:
     return [(chunk.start_line, chunk.end_line, chunk.end_byte - chunk.start_byte) for chunk in parts.chunks(packed)]
 
 
+def overlaps(engine: Engine, path: str) -> list[int]:
+    """How many bytes each of a file's chunks repeats of the one before."""
+    packed = contents(engine)["files"][path]["reading"]["chunks"]
+    return [before.end_byte - chunk.start_byte for before, chunk in pairwise(parts.chunks(packed))]
+
+
 def test_documents_and_code_are_cut_by_the_configured_sizes(root: Path) -> None:
-    """S0-21: no chunk has more characters."""
+    """S0-21: no chunk has more characters. S0-22: none repeats more of the one before."""
     with Engine.open(root=root) as engine:
         engine.index(embed=False)
         usual = sizes(engine, "docs/long.md"), sizes(engine, "src/flat.sh")
         assert max(size for _, _, size in usual[0]) > 400
+        assert 100 < max(overlaps(engine, "docs/long.md")) <= 200
         assert [lines[:2] for lines in usual[1]] == [(1, 50), (41, 90), (81, 120)]
     write(root, "findling.toml", "[semantic]\nchunkSize = 400\nchunkOverlap = 50\nchunk_max_lines = 20\n")
     with Engine.open(root=root) as engine:
         assert CHANGED in engine.index(embed=False).notes
         assert max(size for _, _, size in sizes(engine, "docs/long.md")) <= 400
+        assert 20 < max(overlaps(engine, "docs/long.md")) <= 50
         cut = [lines[:2] for lines in sizes(engine, "src/flat.sh")]
         assert cut[0] == (1, 20)
         assert cut[1] == (11, 30)  # the overlap of ten lines holds still

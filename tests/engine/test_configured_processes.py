@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes import make, of_yesterday, write
+from indexes import SMALL, make, of_yesterday, rows, write
 
 import forked
 from findling import Engine
@@ -110,6 +110,10 @@ def events(stderr: str) -> list[dict[str, Any]]:
 
 
 def test_the_log_level(root: Path, home: Home) -> None:
+    """S1-33: of each file that gets vectors, when all are indexed and when one is."""
+    whole = events(home.run("index", cwd=root, FINDLING_LOG_LEVEL="info").stderr)
+    assert sorted(line["doc_path"] for line in whole if line["event"] == "semantic.index") == sorted(SMALL)
+    write(root, "src/new.py", "class AddedFirst:\n    pass\n")
     assert events(home.run("index", cwd=root).stderr) == []
     write(root, "src/new.py", "class AddedLater:\n    pass\n")
     told = events(home.run("index", cwd=root, FINDLING_LOG_LEVEL="info").stderr)
@@ -127,9 +131,9 @@ def test_the_log_level(root: Path, home: Home) -> None:
 class Server:
     """``findling serve``, spoken to in lines of JSON."""
 
-    def __init__(self, home: Home, root: Path, **variables: str) -> None:
+    def __init__(self, home: Home, *roots: Path, **variables: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "findling", "serve", "--root", str(root)],
+            [sys.executable, "-m", "findling", "serve", *(word for root in roots for word in ("--root", str(root)))],
             env={**home.environment, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -170,14 +174,15 @@ def indexed_files(root: Path) -> int:
 
 
 def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home: Home) -> None:
-    """S0-25: off unless configured; then all of it."""
+    """S0-25: off unless configured; then all of it. Each of several roots has its own word."""
+    other = make(root.parent / "other")
     server = Server(home, root)
     server.initialize()
     server.end()
     assert not (root / ".findling").exists()
 
     write(root, "findling.toml", "[semantic]\nindexOnStartup = true\n")
-    server = Server(home, root)
+    server = Server(home, other, root)
     try:
         server.initialize()  # answered, whatever goes on behind it
         deadline = time.monotonic() + PATIENCE_S
@@ -187,6 +192,31 @@ def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home
     finally:
         server.end()
     assert indexed_files(root) == 6
+    assert not (other / ".findling").exists()
+
+
+def test_a_server_takes_in_what_is_saved_in_each_of_its_roots(root: Path, home: Home) -> None:
+    """D13, S0-24: without a question."""
+    roots = (root, make(root.parent / "other"))
+    for each in roots:
+        assert home.run("index", cwd=each).returncode == 0
+    server = Server(home, *roots)
+    try:
+        server.initialize()
+        deadline = time.monotonic() + PATIENCE_S
+        while not all(is_indexed(each, "src/saved.py") for each in roots) and time.monotonic() < deadline:
+            for each in roots:  # again, for watching may have begun after the first time
+                write(each, "src/saved.py", f"SAVED = {time.monotonic()}\n")
+            time.sleep(3.0)
+        assert all(is_indexed(each, "src/saved.py") for each in roots)
+    finally:
+        server.end()
+
+
+def is_indexed(root: Path, path: str) -> bool:
+    """Without taking anything in."""
+    with Engine.open(root=root) as engine:
+        return rows(engine, "SELECT 1 FROM manifest_files JOIN entries USING (entry_id) WHERE path=?", path) != []
 
 
 def test_a_server_starts_with_a_wrong_configuration_and_each_call_says_so(root: Path, home: Home) -> None:

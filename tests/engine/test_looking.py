@@ -162,6 +162,7 @@ def test_what_others_put_beside_the_index_stays(root: Path) -> None:
 
 
 def test_a_document_of_too_many_passages_is_named(tmp_path: Path) -> None:
+    """S1-48."""
     parts = "".join(f"# Part {number}\n\nIt says {number}.\n\n" for number in range(510))
     root = make(tmp_path / "root", {"long.md": parts, "short.md": "# Short\n", "data.csv": "1,2\n" * 50_000})
     with Engine.open(root=root) as engine:

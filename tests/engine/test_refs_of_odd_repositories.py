@@ -181,7 +181,7 @@ def test_one_of_many_names_is_suggested_and_few_are_compared(repo: Path, monkeyp
 
 def test_what_is_no_commit_is_not_suggested_for_itself(repo: Path) -> None:
     git(repo, "tag", "contents", git(repo, "rev-parse", "v1:src/retry.py"))
-    with Engine.open(root=repo) as engine, pytest.raises(errors.RefNotIndexed, match="no commit") as raised:
+    with Engine.open(root=repo) as engine, pytest.raises(errors.RefNotIndexed, match="not name a commit") as raised:
         engine.at("contents")
     assert "Did you mean" not in str(raised.value)
 

@@ -103,6 +103,7 @@ def test_who_is_told_to_change_nothing_does_not_build_it_anew(unusable: tuple[Pa
 
 @pytest.mark.parametrize("unusable", ["older", "empty"], indirect=True)
 def test_any_other_question_builds_it_anew_and_says_so(unusable: tuple[Path, str]) -> None:
+    """D1: an index of another version is built anew."""
     root, words = unusable
     with Engine.open(root=root) as engine:
         found = engine.search("RetryPolicy", mode="keyword", wait_s=None)

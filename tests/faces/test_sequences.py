@@ -125,11 +125,14 @@ def paths(found: dict[str, Any]) -> list[str]:
 
 
 async def whole(agent: Agent, tool: str, **given: Any) -> dict[str, Any]:
-    """The answer once it is of all files: until then each says that it is partial."""
+    """The answer once it is of all files as they are now: until then each says that it is not."""
     for _ in range(200):
         found = await agent.ask(tool, **given)
         about = found.get("metadata", found)
-        if about.get("result_completeness", "complete") == "complete":
+        if (
+            about.get("result_completeness", "complete") == "complete"
+            and about.get("freshness_status", "fresh") == "fresh"
+        ):
             break
         await asyncio.sleep(0.1)
     return found
@@ -207,19 +210,19 @@ async def asks_the_documents(agent: Agent) -> None:
 
 
 async def searches_while_files_change(agent: Agent) -> None:
-    """Each answer is of the files as they are when it is asked."""
+    """Each answer that says so is of the files as they are when it is asked."""
     for turn in range(3):
         new = agent.root / "shop" / f"voucher_{turn}.py"
         new.write_text(f"def redeem_voucher_{turn}(code):\n    return code\n", encoding="utf-8")
-        found = await agent.ask("find_symbol", name=f"redeem_voucher_{turn}")
+        found = await whole(agent, "find_symbol", name=f"redeem_voucher_{turn}")
         assert paths(found) == [f"shop/voucher_{turn}.py"]
         new.write_text(f"\n\ndef redeem_voucher_{turn}(code):\n    return code\n", encoding="utf-8")
-        found = await agent.ask("search_code", query=f"redeem_voucher_{turn}")
+        found = await whole(agent, "search_code", query=f"redeem_voucher_{turn}")
         assert found["results"][0]["line_start"] == 3
         new.unlink()
-        gone = await agent.ask("search_code", query=f"redeem_voucher_{turn}")
+        gone = await whole(agent, "search_code", query=f"redeem_voucher_{turn}")
         assert gone["results"] == [] and gone["absent"][0]["text"] == f"redeem_voucher_{turn}"
-        assert new.name not in json.dumps(paths(await agent.ask("search_keyword", query="redeem_voucher")))
+        assert new.name not in json.dumps(paths(await whole(agent, "search_keyword", query="redeem_voucher")))
 
 
 async def asks_a_branch(agent: Agent) -> None:

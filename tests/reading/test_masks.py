@@ -289,6 +289,32 @@ def test_placeholders_and_other_long_words_stay(text: str) -> None:
     assert mask(text.encode()).masks == ()
 
 
+HEXES = "3f9a1c7be204d68591be07fa4c2d6e80"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "secret"),
+    [
+        (f"url = sgp_{HEXES[:16]}_{HEXES}91Be07fA\n", "sourcegraph-token", HEXES),
+        (f"Set-Cookie: _gitlab_session={HEXES}; path=/\n", "gitlab-session", HEXES),
+        (f"oc login --token=sha256~{TOKEN}aB3dE5f\n", "openshift-token", TOKEN),
+        (f"adobe('p8e-{TOKEN[:32]}')\n", "adobe-secret", TOKEN[:32]),
+        (f"app = 8427150936184275|{TOKEN[:27]}\n", "facebook-app-token", TOKEN[:27]),
+        ("HEROKU_API_KEY = 'c6812f51-dfea-43ff-90f9-85eb8a4fd889'\n", "assigned-secret", "85eb8a4fd889"),
+    ],
+)
+def test_shapes_that_gitleaks_knows(text: str, rule: str, secret: str) -> None:
+    masked = mask(text.encode())
+    assert masked.masks == ((1, rule),)
+    assert secret.encode() not in masked.text and MASK.encode() in masked.text
+
+
+@pytest.mark.parametrize("name", ["request_token", "session_key", "api_key"])
+def test_an_identifier_is_a_key_only_of_those_who_give_out_such_keys(name: str) -> None:
+    text = f"{name} = 'c6812f51-dfea-43ff-90f9-85eb8a4fd889'\n".encode()
+    assert mask(text).text == text
+
+
 def test_a_private_key_in_code_keeps_its_lines() -> None:
     body = "\n".join(f'    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj{line}\\n" +' for line in range(10, 20))
     text = f'KEY = "-----BEGIN PRIVATE KEY-----\\n" +\n{body}\n    "-----END PRIVATE KEY-----"\nafter = 1\n'

@@ -131,3 +131,23 @@ def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, 
 def test_nothing_gives_nothing() -> None:
     assert extract({}, []) == ()
     assert extract(weights("x"), [passage(("prose", "---"))]) == ()
+
+
+def test_a_section_that_is_about_it_leads_before_a_paragraph_that_mentions_it() -> None:
+    """Whichever was found first: its heading says what the section is about."""
+    about = passage(
+        ("prose", "Parcels may have 40 MB; larger ones are cut in two."), path="a.md", heading="Upload limit"
+    )
+    mentions = passage(("prose", "Whoever has much to upload knows no limit of time."), path="b.md", heading="Queues")
+    assert extract(weights("upload limit"), [about, mentions])[0].path == "a.md"
+
+
+def test_a_row_of_a_table_leads_before_a_paragraph_that_mentions_it() -> None:
+    """A row is read with the table's first, which says what its cells are."""
+    table = passage(
+        ("table", "| option | default |\n| --- | --- |\n| upload limit | 40 MB |\n| retries | 3 |"), path="b.md"
+    )
+    mentions = passage(("prose", "The default of the upload limit does not count for parcels that wait."), path="a.md")
+    assert extract(weights("default upload limit"), [mentions, table])[0].path == "b.md"
+    apart = passage(("table", "| upload | default |\n| --- | --- |\n| size | 40 MB |\n| limit | 3 |"), path="b.md")
+    assert extract(weights("size limit"), [mentions, apart])[0].path == "b.md"

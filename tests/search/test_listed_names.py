@@ -92,7 +92,7 @@ def test_what_is_remembered_of_definitions_is_bounded(
         reader = engine._store.reader
         for word in ("get", "late", "aget"):
             assert engine.symbols(word, wait_s=0.0).total_definitions
-            assert all(len(cache) <= 4 for cache in reader._of_contents)
+            assert max(map(len, (reader._terms, reader._names, reader._symbols))) <= 4
         with reader.snapshot():
             for file in reader.all_files():
                 reader.chunks(file.blob_id)

@@ -12,10 +12,11 @@ from findling.contracts import budget
 from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.index_state import COMPLETENESS
 from findling.contracts.model import Arguments, Call, Reply
+from findling.model.term_rows import among
 from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import LOW_CONFIDENCE
 from findling.outbound import events
-from findling.search import keyword, passages
+from findling.search import passages
 from findling.search.analysis import analyse
 from findling.search.extract import ANSWER_CHARS, Excerpt, PassageText, cut_between_words, extract
 from findling.search.keyword import inverse_document_frequency
@@ -161,15 +162,24 @@ def _confidence(
     return 1.0 / (1.0 + math.exp(-(BIAS + COVERAGE * said / total + KNOWN * (1.0 - unknown) + COSINE * cosine)))
 
 
+_ROWS_AT_ONCE = 100
+"""Documents whose terms are looked at before it is seen whether any is still wanted: most are in the first ones."""
+
+
 def _known(opened: OpenDocuments, asked: QueryTerms, weights: dict[str, float]) -> set[str]:
     """Those of the question's terms and their synonyms that any of the documents has."""
-    allowed = frozenset(file.entry_id for file in opened.files)
-    every = {*weights, *(other for term in weights for other in asked.synonyms.get(term, ()))}
-    return {
-        term
-        for term in every
-        if opened.reader.lexical({(field, term): 1.0 for field in keyword.CHUNK_FIELDS}, 1, allowed)
-    }
+    by_key = {term_key(term): term for term in weights}
+    by_key.update({term_key(other): other for term in weights for other in asked.synonyms.get(term, ())})
+    anywhere = opened.reader.term_counts(by_key)
+    wanted = {key for key in by_key if anywhere.get(key)}
+    found: set[int] = set()
+    for first in range(0, len(opened.files), _ROWS_AT_ONCE):
+        if found >= wanted:
+            break
+        some = opened.files[first : first + _ROWS_AT_ONCE]
+        for row in opened.reader.terms(file.blob_id for file in some).values():
+            found |= among(row, wanted)
+    return {by_key[key] for key in found}
 
 
 def _share_held(term: str, held: Set[str], asked: QueryTerms) -> float:

@@ -18,6 +18,7 @@ from findling.contracts.workspaces import WAIT_S, Root
 from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 from findling.model.secrets import masked_lines
+from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.engine.library.results import Passage
@@ -53,6 +54,12 @@ def search_documents(call: Call, given: Arguments) -> Reply:
     if notes := [*call.notes, *facts.get("notes", ())]:
         facts["notes"] = notes
     facts = budget.cut_to(marked(facts), "results", given.get("max_tokens"))
+    events.semantic_search(
+        query=given["query"],
+        result_count=len(facts["results"]),
+        latency_ms=result.took_ms,
+        used_semantic=result.used_semantic,
+    )
     line = found_line(len(facts["results"]), result, len(library.jobs.active()))
     return Reply(None, text=[line, UntrustedText(budget.dumps(facts))])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,9 +21,6 @@ from findling.model import errors
 from findling.model.errors import CAUSES, FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
-
-if TYPE_CHECKING:
-    from findling.engine import Engine
 
 _log = logging.getLogger(__name__)
 
@@ -52,8 +49,8 @@ def call(
             paging.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
-        if refusal.code in _NO_FILE and not workspace.several:
-            refusal.message = _with_nearest(refusal.message, workspace.engine, given)
+        if refusal.code in _NO_FILE:
+            refusal.message = _with_nearest(refusal.message, workspace, given)
         return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
@@ -64,10 +61,18 @@ def call(
 _NO_FILE = frozenset(("file_not_found", "not_found"))
 
 
-def _with_nearest(message: str, engine: Engine, given: Arguments) -> str:
-    """A sentence on a file that is none, with the indexed ones that were probably meant."""
-    path = given.get("path") or given.get("docPath") or ""
-    near = engine.paths_like(path) if path else []
+def _with_nearest(message: str, workspace: Workspace, given: Arguments) -> str:
+    """A sentence on a file that is none, with the indexed ones that were probably meant, as paths of the same form."""
+    path = next((given[key] for key in ("path", "docPath", "filePath") if key in given), "")
+    near: list[str] = []
+    for name, root in workspace.by_name.items() if path else ():
+        try:
+            engine = root.engine
+            begins = f"{engine.root}/" if path.startswith("/") else f"{name}/" if name else ""
+            if path.startswith(begins):
+                near += [begins + each for each in engine.paths_like(path.removeprefix(begins))]
+        except FindlingError:
+            continue  # a root that cannot be opened has no files to name
     return f"{message.rstrip('.')}. Did you mean {' or '.join(near)}?" if near else message
 
 

@@ -212,6 +212,8 @@ def _reindexed(answers: Sequence[Answer]) -> Reply:
     # What goes for all is told as a root without an error tells it, whichever is named first.
     answers = sorted(answers, key=lambda answer: ("error" in answer.facts, answer.is_error))
     every = [answer.facts for answer in answers]
+    if not any("indexed" in facts for facts in every):
+        return Reply(every[0], is_error=True)  # switched off in all of them, which one root tells without counts
     facts: Facts = {
         **every[0],
         "indexed": sum(facts.get("indexed", 0) for facts in every),

@@ -158,10 +158,12 @@ class Root:
         """What is watched; None where nothing is to be."""
         return self._watcher.watch if self._watcher is not None else None
 
-    def index_in_background(self) -> None:
-        """Bring the whole index up to date, unless a job runs already. Failures are the job's, or are logged."""
+    def index_at_start(self) -> None:
+        """Bring the whole index up to date in the background, if ``indexOnStartup`` says so and no job runs already.
+        Failures are the job's, or are logged."""
         try:
-            self.jobs.start("full", force=False, ref=self.ref_name)
+            if self.engine.config.semantic.index_on_startup:
+                self.jobs.start("full", force=False, ref=self.ref_name)
         except FindlingError as error:
             _log.warning("the index is not brought up to date: %s", error)
 
@@ -358,10 +360,10 @@ class Workspace:
         for root in self.opened.values():
             root.finish_in_background()
 
-    def index_in_background(self) -> None:
-        """As `Root.index_in_background`."""
+    def index_at_start(self) -> None:
+        """As `Root.index_at_start`: each root's own configuration decides."""
         for root in self.roots:
-            root.index_in_background()
+            root.index_at_start()
 
     def watch(self) -> None:
         """Take in files as they are saved, unless that is not wanted."""

@@ -1,7 +1,8 @@
 """The shapes of tokens that vendors document: how each begins, and what follows. Pure data, for `secrets`.
 
 A beginning is kept where a token is masked, since it says whose it is; what follows is what is secret. Only what
-grants access stands here: public identifiers and publishable keys do not.
+grants access stands here: public identifiers and publishable keys do not. Some shapes are those of gitleaks' rules
+(github.com/gitleaks/gitleaks, MIT, Copyright (c) 2019 Zachary Rice); `benchmarks/gitleaks.py` compares with all.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _ALNUM = r"[A-Za-z0-9]"
 RULES: Final = (
     # Clouds and hosting
     Rule("aws-access-key", "AKIA ASIA ABIA ACCA", r"[A-Z2-7]{16}"),
+    Rule("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{109,269}={0,2}"),
     Rule("alibaba-access-key", "LTAI", rf"{_ALNUM}{{20,24}}"),
     Rule("tencent-secret-id", "AKID", rf"{_ALNUM}{{32}}"),
     Rule("google-api-key", "AIza", rf"{_URL64}{{35}}"),
@@ -38,7 +40,7 @@ RULES: Final = (
     Rule("azure-client-secret", "Q~", r"[\w~.-]{31,34}", anywhere=True, before=r"[\w~.]{3}\d"),
     Rule("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),
     Rule("heroku-key", "HRKU-", r"[\w-]{36,65}"),
-    Rule("fly-token", "fm1r_ fm2_ fo1_", r"[\w+/=-]{40,}"),
+    Rule("fly-token", "fm1r_ fm1a_ fm2_ fo1_", r"[\w+/=-]{40,}"),
     Rule("vercel-token", "vercel_blob_rw_ vcp_ vci_ vca_ vcr_ vck_", r"\w{24,}"),
     Rule("netlify-token", "nfp_ nfc_ nfo_ nfu_", rf"{_ALNUM}{{36,40}}"),
     Rule("render-key", "rnd_", rf"{_ALNUM}{{28,40}}"),
@@ -47,7 +49,7 @@ RULES: Final = (
     Rule("yandex-key", "AQVN", rf"{_URL64}{{35,38}}"),
     # Code hosts, registries, builds
     Rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_ALNUM}{{36,251}}"),
-    Rule("github-fine-grained-token", "github_pat_", rf"{_ALNUM}{{22}}_{_ALNUM}{{59}}"),
+    Rule("github-fine-grained-token", "github_pat_", r"\w{82}"),
     Rule(
         "gitlab-token",
         "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas- glffct- glwt-",
@@ -61,18 +63,21 @@ RULES: Final = (
     Rule("rubygems-key", "rubygems_", rf"{_HEX}{{48}}"),
     Rule("nuget-key", "oy2", r"[a-z0-9]{43}"),
     Rule("crates-token", "cio", rf"{_ALNUM}{{32}}"),
-    Rule("clojars-token", "CLOJARS_", rf"{_HEX}{{60}}"),
+    Rule("clojars-token", "CLOJARS_", r"[0-9a-z]{60}"),
     Rule("docker-token", "dckr_pat_ dckr_oat_", r"[\w-]{27,32}"),
     Rule("artifactory-key", "AKCp", rf"{_ALNUM}{{69}}"),
     Rule("artifactory-reference-token", "cmVmd", rf"{_ALNUM}{{59}}"),
     Rule("buildkite-token", "bkua_ bkct_", rf"{_HEX}{{40,64}}"),
     Rule("circleci-token", "CCIPAT_ CCIPRJ_", rf"{_ALNUM}{{22}}_{_HEX}{{40}}"),
     Rule("sonar-token", "sqp_ squ_ sqa_", rf"{_HEX}{{40}}"),
-    Rule("harness-token", "pat.", rf"{_URL64}{{22}}\.{_HEX}{{24}}\.{_ALNUM}{{20}}"),
+    Rule("harness-token", "pat. sat.", rf"{_URL64}{{22}}\.{_ALNUM}{{24}}\.{_ALNUM}{{20}}"),
     Rule("octopus-key", "API-", r"[A-Z0-9]{25,32}"),
-    Rule("terraform-token", ".atlasv1.", r"[\w-]{60,70}", before=r"\w{14}"),
+    Rule("terraform-token", ".atlasv1.", r"[\w=-]{60,70}", before=r"\w{14}"),
     Rule("pulumi-token", "pul-", rf"{_HEX}{{40}}"),
-    Rule("prefect-key", "pnu_", r"[a-z0-9]{36}"),
+    Rule("prefect-key", "pnu_", rf"{_ALNUM}{{36}}"),
+    Rule("sourcegraph-token", "sgp_", r"(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}"),
+    Rule("gitlab-session", "_gitlab_session=", r"[0-9a-z]{32}"),
+    Rule("openshift-token", "sha256~", rf"{_URL64}{{43}}", anywhere=True),
     Rule("infracost-key", "ico-", rf"{_ALNUM}{{32}}"),
     # Models
     Rule("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"[\w-]{40,200}"),
@@ -100,7 +105,7 @@ RULES: Final = (
     Rule("mailgun-key", "key-", rf"{_HEX}{{32}}"),
     Rule("brevo-key", "xkeysib- xsmtpsib-", rf"{_HEX}{{64}}-{_ALNUM}{{16}}"),
     Rule("resend-key", "re_", rf"{_ALNUM}{{8}}_{_ALNUM}{{24}}"),
-    Rule("twilio-key", "SK", rf"{_HEX}{{32}}"),
+    Rule("twilio-key", "SK", r"[0-9a-fA-F]{32}"),
     # Payment and shops
     Rule("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", rf"{_ALNUM}{{16,250}}"),
     Rule("stripe-webhook-secret", "whsec_", r"[A-Za-z0-9+/]{32,}={0,2}"),
@@ -111,9 +116,12 @@ RULES: Final = (
     Rule("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
     Rule("plaid-token", "access-sandbox- access-development- access-production-", rf"{_HEX}{{8}}-[0-9a-f-]{{27}}"),
     Rule("easypost-key", "EZAK EZTK", rf"{_ALNUM}{{54}}"),
-    Rule("shippo-token", "shippo_live_ shippo_test_", rf"{_HEX}{{40}}"),
-    Rule("duffel-token", "duffel_live_ duffel_test_", rf"{_URL64}{{43}}"),
+    Rule("shippo-token", "shippo_live_ shippo_test_", r"[0-9a-fA-F]{40}"),
+    Rule("duffel-token", "duffel_live_ duffel_test_", r"[\w=-]{43}"),
     Rule("flutterwave-key", "FLWSECK-", r"[0-9a-zA-Z]{12,40}-X"),
+    Rule("flutterwave-test-key", "FLWSECK_TEST-", r"[0-9a-z]{12}(?:[0-9a-z]{20}-X)?"),
+    Rule("facebook-app-token", "|", rf"{_URL64}{{27,40}}", before=r"\d{15,16}"),
+    Rule("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", rf"{_ALNUM}{{16}}"),
     # Data, secrets, networks
     Rule("databricks-token", "dapi", rf"{_HEX}{{32}}(?:-\d)?"),
     Rule("supabase-token", "sbp_ sb_secret_", r"[\w-]{31,48}"),
@@ -132,7 +140,9 @@ RULES: Final = (
     Rule("grafana-service-token", "glsa_", rf"{_ALNUM}{{32}}_[0-9a-fA-F]{{8}}"),
     Rule("newrelic-key", "NRAK- NRII- NRJS-", r"[\w-]{19,40}"),
     Rule("sentry-token", "sntrys_ sntryu_", r"[\w+/=]{60,400}"),
-    Rule("dynatrace-token", "dt0c01. dt0s01. dt0s02. dt0s08. dt0s16.", r"[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
+    Rule("dynatrace-token", "dt0c01. dt0s01. dt0s02. dt0s08. dt0s16.", rf"{_ALNUM}{{8,24}}\.{_ALNUM}{{64}}"),
+    Rule("grafana-key", "eyJrIjoi", rf"{_ALNUM}{{70,400}}={{0,3}}"),
+    Rule("clickhouse-key", "4b1d", rf"{_ALNUM}{{38}}"),
     Rule("honeycomb-key", "hcaik_ hcbik_ hcxik_", r"[a-z0-9]{58}"),
     Rule("launchdarkly-key", "sdk-", rf"{_HEX}{{8}}-{_HEX}{{4}}-4{_HEX}{{3}}-[0-9a-f]{{4}}-{_HEX}{{12}}"),
     # Work
@@ -142,6 +152,10 @@ RULES: Final = (
     Rule("figma-token", "figd_ figp_", rf"{_URL64}{{38,60}}"),
     Rule("airtable-token", ".", rf"{_HEX}{{64}}", before=rf"pat{_ALNUM}{{14}}"),
     Rule("asana-token", ":", rf"{_HEX}{{32}}", before=r"\d/\d{16}(?:/\d{16})?"),
+    Rule("adobe-secret", "p8e-", rf"{_ALNUM}{{32}}"),
+    Rule("frameio-token", "fio-u-", r"[\w=-]{64}"),
+    Rule("intra42-secret", "s-s4t2ud- s-s4t2af-", rf"{_HEX}{{64}}"),
+    Rule("twitter-bearer-token", "A" * 22, r"[A-Za-z0-9%]{80,100}"),
     Rule("contentful-token", "CFPAT-", rf"{_URL64}{{43}}"),
     Rule("typeform-token", "tfp_", r"[\w.=-]{40,62}"),
     Rule("readme-key", "rdme_", r"[a-z0-9]{60,72}"),

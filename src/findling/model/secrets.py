@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from findling.model.secret_rules import RULES, Rule
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
 
 MASK: Final = "\u2022\u2022\u2022\u2022"
@@ -116,7 +116,10 @@ _LONG: Final = 20
 _WORD: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 _WORDS_ONLY: Final = bytes(0x61 if byte in _WORD else 0x20 for byte in range(256))
 _LONG_WORD: Final = b"a" * _LONG
-_BEFORE_ONE: Final = b"./$:"
+_BEFORE_ONE: Final = b"./$:|="
+
+_LONGEST_AHEAD: Final = 20
+"""Bytes of the longest beginning that is no word."""
 
 _LONGEST_BEFORE: Final = 60
 _LEAST_ENTROPY: Final = 2.7
@@ -175,7 +178,7 @@ def _long_words(text: bytes) -> Iterator[_Span]:
         for begin, rule in beginning(text[start : start + 2], ()):
             if text.startswith(begin, start):
                 yield from _token(text, start, start + len(begin), rule)
-        if before in _BEFORE_ONE and text[max(0, start - 12) : start].endswith(last):
+        if before in _BEFORE_ONE and text[max(0, start - _LONGEST_AHEAD) : start].endswith(last):
             for begin, rule in ahead:
                 if text.endswith(begin, 0, start):
                     yield from _token(text, start - len(begin), start, rule)
@@ -309,7 +312,7 @@ def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> I
         name = (about[0] if about else b"") + (named.get("name") or b"")
         end = given.end(place)
         ends = place == "quoted" or text[end : end + 1] in _ENDS
-        if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
+        if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place], name):
             yield _Span(given.start(place), end, finder.rule)
 
 
@@ -324,10 +327,17 @@ _DUMMIES: Final = (
 )
 
 
-def _opens(value: bytes) -> bool:
-    """Whether a value opens something: it is random, or as mixed as passwords are, and no word of somebody's."""
-    if not _varies(value) or _bytes_pattern(_UUID).fullmatch(value):
+_KEYS_ARE_UUIDS: Final = rb"(?i)heroku|hubspot|kucoin|snyk|squarespace"
+"""Vendors whose keys look like anybody's identifiers."""
+
+
+def _opens(value: bytes, name: bytes) -> bool:
+    """Whether a value opens something: it is random, or as mixed as passwords are, and no word of somebody's. ``name``:
+    what it is given to."""
+    if not _varies(value):
         return False
+    if _bytes_pattern(_UUID).fullmatch(value):
+        return _bytes_pattern(_KEYS_ARE_UUIDS).search(name) is not None
     words = sum(map(len, _bytes_pattern(_WORDS).findall(value)))
     turns = len(_bytes_pattern(_TURNS).findall(value))
     if _bytes_pattern(rb"[\w+/=.~-]+").fullmatch(value) and len(value) >= _LEAST_RANDOM:

@@ -149,7 +149,8 @@ def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequenc
         entries = reader.containing(require_text(run.encode()))
         if len(entries) <= MOST_FILES:
             weights.update(dict.fromkeys(entries, log(1 + total / max(1, len(entries)))))
-    holders = list(reader.files(entry for entry, _ in weights.most_common(MOST_FILES)).values())
+    least = min((weight for _, weight in weights.most_common(MOST_FILES)), default=0.0)
+    holders = list(reader.files(entry for entry, weight in weights.items() if weight >= least).values())
     # what is large has most trigrams by chance
     holders.sort(key=lambda file: (-weights[file.entry_id], file.size, file.path))
     within = [file.entry_id for file in holders if scope.allowed is None or file.entry_id in scope.allowed]

@@ -1,6 +1,6 @@
-"""The few best places of the first files, read: what only their text tells.
+"""Reads the best places of the first files, for evidence that only their text has.
 
-A file that is read gets the signal `said`; places are chosen by what was read of them (`places`).
+It chooses among a file's places (`places`), and gives the files that were read the signal `said`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from findling.search.ranking.ranked_file import RankedFile, put_in_order
 from findling.store.protocols import Index
 
 NEAR = 2
-"""Words apart at the most: neighbours, or with one word between. 1 to 16 measured about the same."""
+"""How many words apart two words may be to stand together: 2 allows one between. 1 to 16 measured about the same."""
 
 
 class Phrase:
@@ -59,7 +59,7 @@ class Phrase:
 
 
 MAX_WORDS = 48
-"""Words of a very long query that are looked for; the rest adds time, not meaning."""
+"""How many words of a query are looked for. Further words of a very long one add time, not meaning."""
 
 Nearness = Callable[[Sequence[str], Sequence[Collection[str]]], Sequence[Sequence[float]]]
 """Words, and texts as the words that stand in them, to how near the nearest word of each text is to each of the words,
@@ -109,15 +109,15 @@ class Said:
 
 
 READ_FILES, READ_CHUNKS = 5, 3
-"""How many files are read, and how many places of each. The right place is among the first three of its file in nine
-cases of ten; more files and more places measured the same."""
+"""How many files are read, and how many places of each. In nine of ten cases the right place is among the first three
+of its file; more files and more places measured the same."""
 
 READ_CHARS = 6_000
-"""Of a place's text: four times what most chunks have. A line without an end must not hold up an answer."""
+"""How much of a place's text is read: four times the size of most chunks. An endless line must not delay an answer."""
 
 
 class Reading(NamedTuple):
-    """What a place's text tells, each in [0, 1]: see `Phrase.share` and `Said.shares`, 0 where nothing is near."""
+    """The evidence in a place's text, each part in [0, 1]: see `Phrase.share` and `Said.shares`."""
 
     phrase: float
     said: float
@@ -167,9 +167,10 @@ def read(
 
 
 def weigh(ranked: list[RankedFile], readings: Mapping[int, Mapping[int, Reading]]) -> None:
-    """Give the files that were read the signal `said`, and put all in order again.
+    """Give the files that were read the signal `said`, and put all files in order again.
 
-    It is what a file's best place says beyond the least of them, which is all that is known of the others.
+    The signal is how much more of the query a file's best place says than the best place of the worst file that was
+    read. Files that were not read have none.
     """
     best = {entry: max(each.said for each in found.values()) for entry, found in readings.items()}
     least = min(best.values(), default=0.0)

@@ -74,10 +74,9 @@ def make_server(desk: Desk) -> Server[Any]:
 class Desk:
     """Takes calls and has them answered, one after the other, in the thread that the root's engine belongs to."""
 
-    def __init__(self, tools: Sequence[Tool], workspace: Workspace, *, index_at_start: bool = False) -> None:
+    def __init__(self, tools: Sequence[Tool], workspace: Workspace) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
-        self._index_at_start = index_at_start
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
         self._relays: set[ProgressRelay] = set()
         self._rest: asyncio.TimerHandle | None = None
@@ -130,8 +129,7 @@ class Desk:
     def start(self) -> None:
         """Begin what goes on in the background; called once the transport answers."""
         expect_to_idle()
-        if self._index_at_start:
-            self._worker.submit(self._workspace.index_in_background)
+        self._worker.submit(self._workspace.index_at_start)
         self._worker.submit(self._workspace.watch)
 
     def stop_calls(self) -> None:

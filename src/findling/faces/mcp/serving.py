@@ -59,8 +59,7 @@ def serve(
         _log.warning("%s", warning)
 
     def open_desk() -> Desk:
-        workspace = contracts.Workspace(path, roots=roots, cache=cache, background=True)
-        return parts.desk.Desk(chosen, workspace, index_at_start=configured[0].semantic.index_on_startup)
+        return parts.desk.Desk(chosen, contracts.Workspace(path, roots=roots, cache=cache, background=True))
 
     if http is None:
         wire = claim_wire()

@@ -1,6 +1,6 @@
-"""From the channels' evidence to ranked files. Reads rows through the index reader, no files.
+"""Ranks files by the channels' evidence. Reads rows through the index reader, no files.
 
-All normalisation is over the candidates of this query; no row of the index depends on a query or on a ref.
+Values are normalised over the candidates of this query; no row of the index depends on a query or on a ref.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WINDOW = 4
 
 
 class Evidence(Struct, frozen=True):
-    """What the channels found for one query. ``cosines`` is None when there are no vectors to ask."""
+    """What the channels found for one query. ``cosines`` is None where there are no vectors."""
 
     keyword: KeywordHits
     definitions: Mapping[int, list[Definition]]
@@ -47,8 +47,8 @@ def rank(
     with_priors: bool = True,
     near: names.Near | None = None,
 ) -> list[RankedFile]:
-    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count. Names are looked at last:
-    by what they mean where that can be told (``near``), else those of files that may come among the first ``most``."""
+    """All ``files`` in order, best first, ties by path. ``use``: the signals that count. Names that the first files
+    define are compared last, because that is slow: by meaning with ``near``, else by letters."""
     ranked = [RankedFile(file, definitions=list(evidence.definitions.get(file.blob_id, ()))) for file in files]
     if not ranked:
         return ranked
@@ -123,8 +123,7 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
 
 
 def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
-    """Keys of words that may stand for terms of the query, those that stand anywhere, with the places in ``keys`` of
-    these terms."""
+    """Keys of synonyms that occur in the index, each with the places in ``keys`` of the terms it may stand for."""
     place = {key: at for at, key in enumerate(keys)}
     found: dict[int, list[int]] = {}
     for term, others in query.synonyms.items():
@@ -135,7 +134,7 @@ def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int
 
 
 def term_weights(reader: Index, query: QueryTerms) -> dict[str, float]:
-    """What each term of a query says: its weight times its rarity among the manifest's files."""
+    """How much each term of a query counts: its weight times its rarity among the manifest's files."""
     rare = rarities(reader, query.terms)
     return {term: weight * rare[term] for term, weight in query.terms.items()}
 
@@ -202,11 +201,12 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
 
 
 WORD = 0.5
-"""A plain word may stand for a subject; what has several parts, a capital or something around it, is a name."""
+"""How much a plain word counts as a name, because it may be a subject. With several parts, a capital or a scope it is a
+name."""
 
 
 def _asked_alone(ranked: Sequence[RankedFile]) -> None:
-    """Who types one name and nothing else wants where it is defined, however many files define it or speak of it."""
+    """Set the signal `asked`: a question that is one name wants its definition, however many files mention it."""
     for item in ranked:
         exact = [(_alone(found), found.symbol.name_line) for found in item.definitions if not found.alike]
         item.values["asked"], item.asked_line = max(exact, key=lambda each: each[0], default=(0.0, 0))
@@ -221,13 +221,13 @@ def _alone(found: Definition) -> float:
 
 
 WINDOW_EXPONENT = 1.5
-"""What is half as near as the nearest counts a third: near the top cosines lie close together. Nothing in it depends on
-which other files are compared, so that candidates are ordered as they would be among all files."""
+"""With it, a file half as near as the nearest counts a third: near the top, cosines lie close together. It does not
+depend on which other files are compared, so candidates are ordered as they would be among all files."""
 
 NEAR = 0.6
-"""The cosine from which on the nearest passage is surely about what was asked. Below it the window counts less, by the
-share of it: where nothing is near, who is nearest says little, and words say more. Of the bundled model; others'
-cosines are mostly higher, and then nothing changes."""
+"""From this cosine on, the nearest passage is surely about what was asked. Below it, `window` counts less, in
+proportion: if nothing is near, words tell more than who is nearest. It fits the bundled model; other models have mostly
+higher cosines, for which nothing changes."""
 
 
 def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -> None:
@@ -255,7 +255,7 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
 
 
 SURELY_DEFINED = 0.5
-"""From this value of the definition signal on, a name that was asked for is defined here."""
+"""From this value of the signal `definition` on, a file is taken to define a name that was asked for."""
 
 
 def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:

@@ -1,4 +1,4 @@
-"""Code or documents: which of the two a question means, by its form and by what each of them has. Reads nothing."""
+"""Decides whether a question means code or documents, by its form and by what each side has. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from findling.search.ranking.priors import OF_PLACES
 from findling.search.ranking.ranked_file import RankedFile, put_in_order
 
 FIRST_CODE, FIRST = 5, 3
-"""How many of the first files of code are looked at for the question's own noun, and of each side for its words."""
+"""How many of the first code files may be named after the question; how many files of each side are compared by the
+rare words that they hold."""
 
 OWN_NOUN = 0.6
-"""What a file of code holds of a question, times the share of its name that the question says. From here on it is
-called after what is asked."""
+"""From this product on a code file is named after what is asked: the share of the question that it holds, times the
+share of its name that the question says."""
 
 BEHIND = 0.01
-"""So little less than the first file of code has the document that was before it."""
+"""How far below the first code file the best document is put, where it was above it."""
 
 
 SURE = 2.0
-"""A side whose best leads by more is the one that is meant: the other has the answer to 4 of 100 questions then, and to
-1 of 100 with 3, where most answers would be in two groups."""
+"""A side whose best file leads by more than this is the one that is meant. The other side then has the answer to 4 of
+100 questions; with 3 to 1 of 100, but most answers would come in two groups."""
 
 
 def group(item: RankedFile) -> Group:
@@ -31,7 +32,7 @@ def group(item: RankedFile) -> Group:
 
 
 def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:
-    """Both, that of the first file first, where either may be meant; () where one clearly is."""
+    """Both groups where either may be meant, the group of the first file first; () where one clearly is."""
     if wants & {"code", "tests"}:
         return ()
     firsts = {group(item): item for item in reversed(ranked)}
@@ -43,9 +44,9 @@ def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:
 def join(wants: Set[str], ranked: list[RankedFile]) -> None:
     """Put code and documents in one order, best first: documents are held back where the question means the code.
 
-    Where its words ask about code all are. Where its form only suggests that, the best document keeps its place, or
-    follows the first file of code: one wrong word must not hide the right side. Done again when sums have changed, it
-    is as if it was done only then.
+    If the words ask about code, all documents are held back. If only the form suggests code, the best document keeps
+    its place, or follows the first code file: one misleading word must not hide the right side. It can be called again
+    when sums have changed; nothing of the earlier call remains.
     """
     documents = [item for item in ranked if group(item) == "docs"]
     for item in documents:
@@ -70,7 +71,7 @@ def _means_code(wants: Set[str], code: Sequence[RankedFile], documents: Sequence
 
 
 def _code_has_it(code: Sequence[RankedFile], documents: Sequence[RankedFile]) -> bool:
-    """Whether a file of code is called after the subject, or holds more of its rare words than any document does."""
+    """Whether a code file is named after the subject, or holds more of its rare words than any document."""
     proper = [item for item in code if not any(item.values.get(flag) for flag in OF_PLACES)]
     named = max((item.values["path"] * item.rare_coverage for item in proper[:FIRST_CODE]), default=0.0)
     if named > OWN_NOUN:
