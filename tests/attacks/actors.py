@@ -11,9 +11,9 @@ from pathlib import Path
 
 from gits import commit, git
 from indexes import contents, integrity, write
+from killable import Forked
 
 from findling import Engine
-from forked import Forked
 
 _SMALL_BATCHES = """
     import os, sys, random, threading, time

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forked import Forked
+from killable import Forked
 
 MAY_HAPPEN = frozenset(("index_in_progress", "index_not_ready", "ref_not_indexed"))
 """Error codes of a server that is asked while others index, or while what it was asked about goes."""
