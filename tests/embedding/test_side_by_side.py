@@ -12,6 +12,8 @@ import pytest
 from ollama_process import OllamaProcess
 from project import FILES, QUESTION, configure, make
 
+from findling.config import load
+from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
 from findling.embedding.embedder import coding_of
 from findling.embedding.providers.ollama import forget
@@ -112,7 +114,7 @@ def test_a_model_pulled_anew_is_another_model(root: Path, ollama: OllamaProcess)
 
 
 def test_vectors_of_ollama_are_exported_as_numbers(root: Path, ollama: OllamaProcess) -> None:
-    """D1, S4-7."""
+    """D1, S4-7, S4-18, S4-19: and what is exported is what a score is the cosine of."""
     configure(root, ollamaUrl=ollama.url, model="all-minilm")
     with Engine.open(root=root) as engine:
         engine.index()
@@ -127,6 +129,12 @@ def test_vectors_of_ollama_are_exported_as_numbers(root: Path, ollama: OllamaPro
     assert {row["model"] for row in rows} == {"all-minilm"}
     columns = {"id", "path", "start_line", "end_line", "content_hash", "embedding", "model", "created_at"}
     assert all(set(row) == columns for row in rows)
+    with Workspace(root, root=root) as workspace:
+        found = call("search_semantic", {"query": QUESTION}, workspace).structured
+    assert found is not None
+    question = open_embedder("ollama", "all-minilm", config=load(root).config).encode_query(QUESTION)
+    expected = sorted((float(np.dot(row["embedding"], question)) for row in rows), reverse=True)
+    assert [result["score"] for result in found["results"]] == pytest.approx(expected, abs=0.01)
     text = json.loads(json.dumps(rows[0]))
     assert np.linalg.norm(text["embedding"]) == pytest.approx(1, abs=1e-3)
 
