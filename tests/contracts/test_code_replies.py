@@ -324,18 +324,17 @@ LOCATED = {"name": "retry", "limit": 3, "detail_level": "location"}
 
 
 @pytest.mark.parametrize(
-    ("found", "offset", "scores"),
+    ("found", "scores"),
     [
-        (named("retry", "Retry", "retry_all"), 0, [1.0, 1.0, 0.5]),
-        (named("retry", "re_try"), 0, [1.0, 0.9]),
-        (named("retry", uses=9), 0, [1.0, 0.4, 0.4]),
-        (named("retry", uses=3), 3, [0.4]),
-        (named(uses=2), 0, [0.4, 0.4]),
-        (named(), 0, []),
+        (named("retry", "Retry", "retry_all"), [1.0, 1.0, 0.5]),
+        (named("retry", "re_try"), [1.0, 0.9]),
+        (named("retry", uses=9), [1.0, 0.4, 0.4]),
+        (named(uses=2), [0.4, 0.4]),
+        (named(), []),
     ],
 )
-def test_definitions_come_before_uses_from_page_to_page(found: SymbolResult, offset: int, scores: list[float]) -> None:
-    reply = code.located(found, LOCATED, {}, offset)
+def test_definitions_come_before_uses(found: SymbolResult, scores: list[float]) -> None:
+    reply = code.located(found, LOCATED, {})
     assert reply.facts is not None and reply.listing is not None
     assert [each["score"] for each in reply.facts["results"]] == scores
     assert reply.listing.total == reply.facts["total_candidates"] == found.total_definitions + found.total_references

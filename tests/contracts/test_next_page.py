@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from findling.contracts import TOOLS, Workspace, call
-from findling.contracts.model import ToolResult
+from findling.contracts import TOOLS, Workspace, call, paging
+from findling.contracts.model import Listing, Refusal, ToolResult
 from findling.engine import Engine
+from findling.model.errors import EmbedderUnavailable, InvalidInput
+from findling.model.types import Answer, Coverage, Meaning, Query, SearchResult
+from findling.search.semantic import SemanticChannel
 
 FILES = 14
 
@@ -174,6 +178,96 @@ def test_pages_of_several_roots(tool: str, tmp_path: Path) -> None:
         every = [place for page in pages(opened, tool, ASKED[tool]) for place in page]
     assert len(every) == len(set(every))
     assert {path.partition("/")[0] for path, _ in every} == {"one", "two"}
+
+
+def test_each_page_has_room_for_the_text_of_its_own_definitions(tmp_path: Path) -> None:
+    """Six equal functions: the text of those on the second page is as long as of those on the first."""
+    root = tmp_path.resolve()
+    body = "".join(f"    total = total + {number}  # one more line of the same function\n" for number in range(120))
+    for number in range(6):
+        (root / f"sums_{number}.py").write_text(f"def add_all(total):\n{body}    return total\n", encoding="utf-8")
+    given = {"name": "add_all", "limit": 3, "detail_level": "context"}
+    with Workspace(root, root=root) as opened:
+        opened.engine.index()
+        first = facts_of(call("locate_symbol", given, opened))
+        second = facts_of(call("locate_symbol", {**given, "cursor": first["next_cursor"]}, opened))
+    assert [item["path"] for item in second["results"]] == [f"sums_{number}.py" for number in (3, 4, 5)]
+    assert [item["body"] for item in second["results"]] == [item["body"] for item in first["results"]]
+    assert len(second["results"][0]["body"]) > 4_000
+    assert "next_cursor" not in second
+
+
+def test_definitions_and_uses_are_one_list_for_the_engine_too(paged: Path) -> None:
+    with Engine.open(root=paged) as engine:
+        whole = engine.symbols("retry_request", references=True, limit=100)
+        page = engine.symbols("retry_request", references=True, limit=3, offset=FILES - 1)
+        assert page.definitions == whole.definitions[-1:] and page.references == whole.references[:3]
+        assert page.truncated
+        last = engine.symbols("retry_request", references=True, limit=3, offset=FILES + 2)
+        assert last.definitions == () and last.references == whole.references[2:5]
+        end = engine.symbols("retry_request", references=True, limit=3, offset=FILES + whole.total_references - 2)
+        assert end.references == whole.references[-2:] and not end.truncated
+        with pytest.raises(InvalidInput, match="offset must be 0 or more"):
+            engine.symbols("retry_request", offset=-1)
+
+
+BY_MEANING = Answer(
+    Query("retry"),
+    SearchResult("retry", (), 9, "auto", "natural_language", 0.9, "fresh", "complete", Coverage(files=9), 1.0),
+    (),
+    intent_confidence=0.7,
+    meaning=Meaning(ran=True, ratio=0.5),
+    generation="1",
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "reranker", "fits"),
+    [
+        (BY_MEANING, "none", True),
+        (replace(BY_MEANING, meaning=Meaning(ran=True, ratio=0.5, note="Some files have no vectors.")), "none", True),
+        (replace(BY_MEANING, meaning=Meaning(skipped="slow", failure="It takes too long.")), "none", False),
+        (replace(BY_MEANING, meaning=Meaning(ran=True, skipped="failed")), "none", False),
+        (replace(BY_MEANING, meaning=Meaning(ran=True, by_words=("shop: no model.",))), "none", False),
+        (replace(BY_MEANING, generation="2"), "none", False),
+        (BY_MEANING, "local", False),
+    ],
+)
+def test_a_cursor_is_stale_once_the_order_is_made_another_way(other: Answer, reranker: str, fits: bool) -> None:
+    given = {"query": "retry", "limit": 4}
+    first = paging.with_cursor(
+        {"results": [1, 2, 3, 4]},
+        "results",
+        4,
+        paging.page_of("search_code", given),
+        Listing(9, paging.made_from(BY_MEANING)),
+    )
+    page = paging.page_of("search_code", {**given, "cursor": first["next_cursor"]})
+    now = Listing(9, paging.made_from(other, reranker))
+    if fits:
+        paging.check(page, now)
+        return
+    with pytest.raises(Refusal, match="`cursor` is stale") as refused:
+        paging.check(page, now)
+    assert refused.value.code == "cursor_stale"
+
+
+@pytest.mark.parametrize("tool", ["search_code", "hybrid_search", "search_semantic"])
+def test_an_embedder_that_fails_for_one_page_is_told(tool: str, paged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise EmbedderUnavailable("It takes too long.", reason="timeout")
+
+    with Workspace(paged, root=paged) as opened:
+        cursor = facts_of(call(tool, ASKED[tool], opened))["next_cursor"]
+        with monkeypatch.context() as patched:
+            patched.setattr(SemanticChannel, "encode", fails)
+            second = call(tool, {**ASKED[tool], "cursor": cursor}, opened)
+        if tool == "search_semantic":  # without an embedder it has no list at all
+            facts = facts_of(second)
+            assert (facts["available"], facts["error"]) == (False, "It takes too long.")
+        else:
+            assert second.is_error and "`cursor` is stale" in second.text_blocks[0]
+        assert facts_of(call(tool, {**ASKED[tool], "cursor": cursor}, opened))["results"]
 
 
 def test_pages_of_results_that_are_ordered_anew(own: Path) -> None:

@@ -305,6 +305,22 @@ def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bo
         assert facts(opened, "health_check")["status"] == "error"
 
 
+@pytest.mark.parametrize("how", ["down", "misconfigured"])
+def test_a_root_that_was_repaired_is_searched_and_no_longer_named(how: str, shop: Path, tmp_path: Path) -> None:
+    broken = _broken(tmp_path, how)
+    with Workspace(roots=[shop, broken]) as opened:
+        assert [note[:3] for note in facts(opened, "search_code", query="opening hours")["notes"]] == ["B: "]
+        assert set(opened.problems) == {"B"}
+        broken.mkdir(exist_ok=True)
+        (broken / "findling.toml").unlink(missing_ok=True)
+        (broken / "hours.md").write_text("# Opening\n\nThe museum is open when the shop is.\n")
+        found = facts(opened, "search_code", query="when is the museum open")
+        assert "B/hours.md" in json.dumps(found["results"])
+        assert "notes" not in found and not opened.problems
+        assert found["metadata"]["indexing_status"] != "failed"
+        assert "notes" not in facts(opened, "hybrid_search", query="museum")
+
+
 def test_where_no_root_can_answer_the_call_fails(tmp_path: Path) -> None:
     with Workspace(roots=[tmp_path / "x" / "A", tmp_path / "x" / "B"]) as opened:
         result = call("search_code", {"query": "anything"}, opened)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gits import commit, git
 from indexes import make
 
 from findling import Engine
@@ -70,6 +71,20 @@ def _lose_text(engines: Engines, name: str) -> None:
     """What an open index needs next is gone."""
     engines.engines[name].coverage()
     shutil.rmtree(engines.engines[name].store_dir / "fulltext")
+
+
+def test_at_a_ref_those_that_lack_it_are_problems_at_every_question(two: Engines) -> None:
+    lib = two.engines["lib"].root
+    git(lib, "init", "-q", "-b", "main")
+    commit(lib)
+    git(lib, "tag", "v1")
+    at = two.at("v1")
+    for _ in range(2):
+        assert at.ask(Query("ask the bank again", wait_s=None)).result.hits[0].path == "lib/src/bank.py"
+        assert {name: error.code for name, error in at.problems.items()} == {"tests": "ref_not_indexed"}
+    assert two.ask(Query("ask the bank again")) and not two.problems
+    assert two.ask(Query("ask the bank again"), ref="v1").result.hits
+    assert set(two.problems) == {"tests"}
 
 
 def test_a_question_that_may_not_mend_an_index_names_it(two: Engines) -> None:

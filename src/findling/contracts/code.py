@@ -37,7 +37,8 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         references=given["include_references"],
         kind=given.get("kind"),
         language=known_language(given.get("language")),
-        limit=call.offset + given["limit"],
+        limit=given["limit"],
+        offset=call.offset,
         body_chars=min(BODY_CHARS[given["detail_level"]], budget.allowed_chars(given.get("max_tokens"))),
         wait_s=WAIT_S,
         progress=call.progress,
@@ -48,16 +49,14 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         coverage=found.coverage,
         job_active=call.workspace.job_active,
     )
-    return located(found, given, metadata, call.offset)
+    return located(found, given, metadata)
 
 
-def located(found: SymbolResult, given: Arguments, metadata: dict[str, Any], offset: int = 0) -> Reply:
-    """The reply of locate_symbol, from the place ``offset`` of its list on: definitions, and after them uses."""
+def located(found: SymbolResult, given: Arguments, metadata: dict[str, Any]) -> Reply:
+    """The reply of locate_symbol: definitions, and after them uses as far as there is room."""
     name, detail, limit = given["name"], given["detail_level"], given["limit"]
-    results = [_definition(hit, name, detail) for hit in found.definitions[offset : offset + limit]]
-    first = max(0, offset - found.total_definitions)
-    uses = found.references[first : first + limit - len(results)]
-    results += [_reference(use, name, detail) for use in uses]
+    results = [_definition(hit, name, detail) for hit in found.definitions]
+    results += [_reference(use, name, detail) for use in found.references[: limit - len(results)]]
     total = found.total_definitions + found.total_references
     facts = {
         "results": results,

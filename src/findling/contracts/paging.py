@@ -1,7 +1,7 @@
 """Pages of a list that is too long for one answer: the cursor that leads to the next page. Pure.
 
-A cursor is of one question and of one state of what is searched: pages of two orders would repeat places and miss
-others, so a cursor that does not fit is refused.
+A cursor is of one question, one state of what is searched and one way to order the results: pages of two orders would
+repeat places and miss others, so a cursor that does not fit is refused.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from findling.contracts.model import Arguments, Listing, Refusal
+
+if TYPE_CHECKING:
+    from findling.model.types import Answer
 
 _CURSOR = re.compile(r"(\d{1,6})-([0-9a-f]{8})-([0-9a-f]{8})", re.ASCII)
 
@@ -28,6 +31,15 @@ class Page(Struct, frozen=True):
     offset: int
     question: str
     made_from: str = ""
+
+
+def made_from(answer: Answer, reranker: str = "none") -> str:
+    """What the order of an answer's results depends on: the index, whether meaning had a part in it (an embedder may
+    fail for one page only), and who reranked them."""
+    meaning = answer.meaning
+    by_meaning = meaning.ran and meaning.skipped in (None, "nothing")
+    roots_by_words = [said.partition(": ")[0] for said in meaning.by_words]
+    return json.dumps([answer.generation, by_meaning, roots_by_words, reranker])
 
 
 def page_of(tool: str, given: Arguments) -> Page:
@@ -54,8 +66,8 @@ def check(page: Page, listing: Listing) -> None:
     if page.made_from and page.made_from != _digest(listing.made_from):
         raise Refusal(
             "cursor_stale",
-            "Parameter `cursor` is stale: the index has changed since the answer that gave it. "
-            "Ask again without it, from the first page.",
+            "Parameter `cursor` is stale: since the answer that gave it the index has changed, or the results are "
+            "ordered another way. Ask again without it, from the first page.",
         )
 
 

@@ -287,7 +287,10 @@ class Workspace:
     @property
     def opened(self) -> Mapping[str, Root]:
         """The roots that can be opened. Raises what is wrong with one when none can."""
-        return engine.of_each(self.by_name, _open, self._unopened) if self.several else self.by_name
+        if not self.several:
+            return self.by_name
+        self._unopened = {}  # what could not be opened at the last question may be there now
+        return engine.of_each(self.by_name, _open, self._unopened)
 
     @property
     def engine(self) -> Engine:

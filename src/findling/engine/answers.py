@@ -186,9 +186,10 @@ class Answers:
         kind: str | None,
         language: str | None,
         limit: int,
+        offset: int = 0,
         body_chars: int = 0,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses. ``language`` is an id."""
+        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id."""
         reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
@@ -197,14 +198,17 @@ class Answers:
                 kind=kind,
                 language=language,
                 folder=self.searched.folder,
-                limit=limit,
+                limit=offset + limit,
             )
-            found = self._with_bodies(definitions.found, body_chars) if body_chars else definitions.found
+            found = definitions.found[offset:]
+            if body_chars:
+                found = self._with_bodies(found, body_chars)
+            end = max(0, offset - definitions.total) + limit  # of the uses that are given
             uses = search.References((), 0)
             if references:
                 source = self.searched.every_file()
                 with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
-                most = max(limit, SORTED_USES)
+                most = max(end, SORTED_USES)
                 uses = search.references(
                     source, name, reading.syntax.references, languages=with_uses, language=language, limit=most
                 )
@@ -228,10 +232,10 @@ class Answers:
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
-            references=tuple(sorted(uses.found, key=lambda use: (use.path, use.line))[:limit]),
+            references=tuple(sorted(uses.found, key=lambda use: (use.path, use.line))[end - limit : end]),
             total_definitions=total,
             total_references=uses.total,
-            truncated=definitions.cut or total > len(found) or uses.total > limit or uses.cut,
+            truncated=definitions.cut or total > offset + len(found) or uses.total > end or uses.cut,
             freshness=fresh.freshness,
             completeness="partial" if covered.unfinished or covered.unread else "complete",
             coverage=covered,

@@ -33,6 +33,8 @@ class Engines(Questions):
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self.engines = engines
+        self._absent: dict[str, FindlingError] = {}
+        """By name the engines that lack the ref of this object, and why."""
         self.problems: dict[str, FindlingError] = {}
         """By name what the last question could not search, and why."""
         self.fresh: dict[str, tuple[Freshness, str]] = {}
@@ -40,8 +42,13 @@ class Engines(Questions):
         self._answers: dict[tuple[str, ...], Answers] = {}
 
     def at(self, ref: str | None) -> Engines:
-        """Those that have a ref. Raises `RefNotIndexed` where none has."""
-        return Engines(of_each(self.engines, lambda engine: engine.at(ref), {}))
+        """Those that have a ref; the others are among its ``problems``, which it shares with this object: a question
+        with a ``ref`` is asked of an object that the caller never sees. Raises `RefNotIndexed` where none has it."""
+        absent = dict(self._absent)
+        found = Engines(of_each(self.engines, lambda engine: engine.at(ref), absent))
+        found._absent, found.problems = absent, self.problems
+        found._forget_problems()
+        return found
 
     def of(self, path: str) -> tuple[Engine, str]:
         """The engine that has a path of an answer, and the path as it has it."""
@@ -81,7 +88,7 @@ class Engines(Questions):
     def _freshened(
         self, asked: Question, wait_s: float | None, progress: OnProgress | None
     ) -> dict[str, tuple[Freshness, str]]:
-        self.problems.clear()
+        self._forget_problems()
         time_s = shares(wait_s, len(self.engines))
 
         def freshen(name: str) -> tuple[Freshness, str]:
@@ -97,7 +104,7 @@ class Engines(Questions):
     def grep(self, pattern: str, *, limit: int = GREP_LINES, **options: Unpack[GrepOptions]) -> GrepResult:
         """As `Engine.grep`, of each by itself: nothing is put in order; at most ``limit`` lines of each."""
         started = time.monotonic()
-        self.problems.clear()
+        self._forget_problems()
         found = of_each(self.engines, lambda engine: engine.grep(pattern, limit=limit, **options), self.problems)
         every = found.values()
         return GrepResult(
@@ -128,6 +135,11 @@ class Engines(Questions):
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""
         return parts.searched.joined_coverage(engine.never_indexed() for _, engine in self._searchable())
+
+    def _forget_problems(self) -> None:
+        """Those of the last question; that an engine lacks the ref stays true."""
+        self.problems.clear()
+        self.problems.update(self._absent)
 
     def _searchable(self) -> Iterator[tuple[str, Engine]]:
         return ((name, engine) for name, engine in self.engines.items() if name not in self.problems)

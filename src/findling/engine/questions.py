@@ -50,6 +50,7 @@ class SymbolOptions(Waiting, total=False):
     kind: str | None
     language: str | None
     limit: int
+    offset: int
     body_chars: int
 
 
@@ -179,8 +180,9 @@ class Questions(ABC):
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
-        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given,
-        numbered, the first one's first. Raises `InvalidInput`.
+        With ``references`` also its uses in code. The definitions, then the uses, are one list, whose first ``offset``
+        entries are left out; of each kind at most ``limit`` are given. ``body_chars``: so much of the text of exact
+        definitions is given, numbered, the first given one's first. Raises `InvalidInput`.
         """
         (found,) = self.symbols_of([name], **options)
         return found
@@ -193,11 +195,20 @@ class Questions(ABC):
         kind: str | None = None,
         language: str | None = None,
         limit: int = 50,
+        offset: int = 0,
         body_chars: int = 0,
         **waiting: Unpack[Waiting],
     ) -> list[SymbolResult]:
         """As `symbols`, of several names, for which the folder is looked at once; ``body_chars`` are of all."""
-        wanted = {"references": references, "kind": kind, "language": language_id(language), "limit": limit}
+        if offset < 0:
+            raise errors.InvalidInput(f"offset must be 0 or more, not {offset}.")
+        wanted = {
+            "references": references,
+            "kind": kind,
+            "language": language_id(language),
+            "limit": limit,
+            "offset": offset,
+        }
 
         def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:
             chars = body_chars // len(names)
