@@ -119,6 +119,10 @@ def begin(engine: Engine) -> RunningJob | None:
     return None
 
 
+MOST_REST_S = 10.0
+"""After a job that found nothing, none begins for so long that nobody asked for: files that change then wait for it."""
+
+
 class IndexJobs:
     """The jobs of one root in this process, one at a time: each has a thread and an engine (``open_engine``)."""
 
@@ -177,7 +181,8 @@ class IndexJobs:
             changed = report.changed + report.removed
             found_work = bool(changed or report.embedded)
             now = time.monotonic()
-            self._rests_until = now if found_work else now + freshness.CHECK_PAUSE * (now - started)
+            rest_s = 0.0 if found_work else min(freshness.CHECK_PAUSE * (now - started), MOST_REST_S)
+            self._rests_until = now + rest_s
             job.kept = asked_for or found_work
             return {"changed_files": changed}
 

@@ -124,4 +124,5 @@ def limit_time(most_s: float) -> None:
 
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     limit = math.ceil(time.process_time() + most_s)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    with suppress(ValueError, OSError):  # a system that refuses it leaves the parent's clock
+        resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

@@ -38,9 +38,10 @@ _TOKENIZER = "terms"
 _FILLING = "\x01"
 """A term that no text has and nobody asks for."""
 
-_COUNTED_ONE_BY_ONE = 50_000
-"""Up to so many documents those that hold a term are counted where the library counts others too: up to a millisecond
-for a new term. Among more, a few files' earlier versions change hardly anything."""
+_COUNTED_ONE_BY_ONE = 70_000
+"""Up to so many documents, some 50,000 of them passages and files, those that hold a term are counted where the
+library counts others too: up to a millisecond for a new term. Among more, a few files' earlier versions change hardly
+anything."""
 
 _REMEMBERED = 20_000
 """Terms whose count is remembered until the index changes."""
@@ -278,15 +279,15 @@ class FulltextReader:
         return query.boolean_query([(occur, each) for each in (*terms, *map(self._with_trigrams, plan.parts))])
 
     def frequencies(
-        self, wanted: Iterable[tuple[str, str]], units: int, beside: Callable[[], Sequence[int]]
+        self, wanted: Iterable[tuple[str, str]], units: int, beside: Callable[[], Sequence[int]], crowding: float
     ) -> Frequencies:
         """How many of the ``units`` that are searched hold terms, by (field, term). ``beside``: entries whose documents
-        do not count."""
+        do not count. In a large index they do; then the units are ``crowding`` times as many, as its documents are."""
         with _typed(self._directory):
+            few = self._written <= _COUNTED_ONE_BY_ONE
             if self._counts is None:
-                few = self._written <= _COUNTED_ONE_BY_ONE
                 self._counts = _Counts(self._searcher, self._schema, self._written, beside() if few else None)
-            return Frequencies(units, self._counts.of(wanted))
+            return Frequencies(units if few else round(units * crowding), self._counts.of(wanted))
 
     @property
     def _written(self) -> int:

@@ -394,7 +394,7 @@ class IndexReader:
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         """See `Proposals.frequencies`: earlier versions of files and other manifests do not count."""
         units = self.manifest.files + self.manifest.chunks if self.manifest else 0
-        return self.fulltext.frequencies(wanted, units, self.others)
+        return self.fulltext.frequencies(wanted, units, self.others, self.crowding)
 
     def lexical(
         self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
