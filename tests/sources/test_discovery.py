@@ -298,6 +298,42 @@ def test_a_tracked_folder_replaced_by_a_link_is_not_entered(tmp_path: Path) -> N
     assert (changes.added, changes.changed, changes.removed) == ([], [], ["sub/b.py"])
 
 
+def test_a_folder_in_place_of_a_tracked_file_or_link_is_entered(tmp_path: Path) -> None:
+    root = repository(tmp_path, "a.py", "utils", "deep/tool", "src/.gitignore", ".tool", "kept/x.md")
+    (root / "docs").symlink_to("kept")
+    git(root, "add", ".")
+    before = known(discover(root))
+    replaced = ("utils", "docs", "deep/tool", ".tool")
+    for path in replaced:
+        (root / path).unlink()
+    lay(root, "utils/one.py", "utils/in/two.py", "docs/guide.md", "deep/tool/main.py", ".tool/lib.py")
+    (root / ".gitignore").write_text("two.py\n")
+    inside = {"utils/one.py", "docs/guide.md", "deep/tool/main.py"}
+    found = discover(root)
+    assert found.method == "git"
+    assert names(found) == {"a.py", "src/.gitignore", "kept/x.md", *inside}
+    assert reasons(found) == {".tool/": "hidden", ".gitignore": "hidden"}, "as any untracked folder"
+    changes = check(root, before)
+    assert {path for path, _, _ in changes.added} == inside
+    assert set(changes.removed) == {"utils", "deep/tool", ".tool"}
+    for asked in (replaced, [".", *replaced], [*inside, *replaced]):
+        looked = look_at(root, asked, before)
+        assert {path for path, _, _ in looked.found} == inside
+        assert set(looked.gone) == {"utils", "deep/tool", ".tool"}
+        assert "nested_repository" not in {skip.reason for skip in looked.skipped}
+
+
+def test_a_repository_in_place_of_a_tracked_file_is_left_out(tmp_path: Path) -> None:
+    root = repository(tmp_path, "a.py", "utils")
+    git(root, "add", ".")
+    (root / "utils").unlink()
+    repository(root / "utils", "one.py")
+    assert names(discover(root)) == {"a.py"}
+    looked = look_at(root, ["utils"])
+    assert looked.found == []
+    assert {skip.reason for skip in looked.skipped} == {reasons(discover(root))["utils"]} == {"nested_repository"}
+
+
 def test_pipes_sockets_and_devices_are_not_opened(tmp_path: Path) -> None:
     root = lay(tmp_path / "r", "a.py", "pipe.py")
     git(root, "init", "-q")
@@ -582,6 +618,19 @@ def test_look_at_missing_foreign_and_changed_paths(tmp_path: Path, kind: str) ->
     assert set(told.values()) - {"no_files"} == {"outside_root"}
     shutil.rmtree(root / "sub")
     assert look_at(root, ["sub"], before).gone == ["sub/b.py", "sub/c.py"]
+
+
+@pytest.mark.parametrize("kind", ["walk", "git"])
+@pytest.mark.parametrize("asked", [["pk", "pk/a.py", "pk/b.txt"], ["pk/b.txt", "pk/a.py", "./pk/a.py", "pk"]])
+def test_a_file_named_beside_its_folder_is_told_once(tmp_path: Path, kind: str, asked: list[str]) -> None:
+    root = lay(tmp_path / "r", "pk/a.py", "pk/loose.py", "pk/b.txt")
+    if kind == "git":
+        git(root, "init", "-q")
+        git(root, "add", "pk/a.py", "pk/b.txt")
+    (root / "pk/b.txt").write_text("x" * 30)
+    looked = look_at(root, asked, options=DiscoveryOptions(max_bytes=20))
+    assert sorted(path for path, _, _ in looked.found) == ["pk/a.py", "pk/loose.py"]
+    assert [(skip.path, skip.reason) for skip in looked.skipped] == [("pk/b.txt", "too_large")]
 
 
 def test_a_path_in_conflict_is_found_once(tmp_path: Path) -> None:

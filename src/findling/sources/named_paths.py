@@ -11,7 +11,7 @@ from findling.model.types import SkippedFile
 from findling.sources.git_settings import git_settings
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
 from findling.sources.tracked import ListingFailed, Tracked, is_root_ignored, tracked_among
-from findling.sources.walking import Rules, Walk, is_folder, rules_of, why_not_walked
+from findling.sources.walking import Rules, Walk, is_folder, is_plain_folder, rules_of, why_not_walked
 
 # ruff: noqa: PTH117 - plain strings, as in selection
 
@@ -45,10 +45,10 @@ def look_at(
     skipped = [SkippedFile(shown(name), "outside_root", "it does not lie in the root") for name in outside]
     inside = dict.fromkeys(name for name in names if name not in outside)
     files, reasons = _judged(selection, inside)
-    present = {path for path, _, _ in files}
+    present = {file[0]: file for file in files}  # once, though both a file and its folder may be named
     gone = [path for path in known if path not in present and _covered(path, inside)]
-    found = [file for file in files if known.get(file[0]) != (file[1], file[2])]
-    return Looked(found, gone, skipped + reasons)
+    found = [file for file in present.values() if known.get(file[0]) != (file[1], file[2])]
+    return Looked(found, gone, list(dict.fromkeys(skipped + reasons)))
 
 
 def _covered(path: str, names: Collection[str]) -> bool:
@@ -79,9 +79,10 @@ def _judged(selection: Selection, names: Collection[str]) -> tuple[list[Found], 
         return files, walk.skipped
     for name in names:
         full = selection.prefix + name
+        path = None if rules.tracked is None or is_plain_folder(full) else rules.tracked.path_of(name)
         if not os.path.lexists(full):
             walk.skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
-        elif rules.tracked is not None and (path := rules.tracked.path_of(name)) is not None:
+        elif path is not None:
             walk.take_tracked([path])
         elif (refused := why_not_walked(selection, rules, name)) is not None and not rules.tracks_below(name):
             walk.skipped.append(SkippedFile(shown(name), refused.reason, refused.detail))

@@ -175,9 +175,10 @@ class Walk:
             tracked = None if rules.tracked is None else rules.tracked.path_of(path)
             if tracked is not None:
                 self._met.add(tracked)
-                place = selection.tracked_place(path, own)
-                self._judged(place or selection.by_name(path) or self._status(path, entry))
-                continue
+                if not (is_dir and is_plain_folder(entry.path)):  # a plain folder has replaced what git tracks
+                    place = selection.tracked_place(path, own)
+                    self._judged(place or selection.by_name(path) or self._status(path, entry))
+                    continue
             refused = shut or rules.refused_entry(selection, folder, entry.name, names, is_dir)
             if is_dir and (refused is None or rules.tracks_below(path)):
                 inside.append((path, refused))
@@ -232,6 +233,11 @@ def why_not_walked(selection: Selection, rules: Rules, path: str) -> Refusal | N
 
 def is_folder(full: str) -> bool:
     return os.path.isdir(full) and not os.path.islink(full)
+
+
+def is_plain_folder(full: str) -> bool:
+    """Whether ``full`` is a folder, no link to one, and no repository of its own."""
+    return is_folder(full) and not os.path.lexists(os.path.join(full, ".git"))
 
 
 def rules_of(
