@@ -11,7 +11,7 @@ from typing import Any
 from findling.contracts import TOOLS
 
 CHANGING = re.compile(
-    r"(_ms|_at|_bytes|timestamp|time|latency|uptime_seconds|created|db_size|project_id|recent_jobs|generation|jobs?|watching)$",
+    r"(_ms|_at|_bytes|timestamp|time|latency|uptime_seconds|created|db_size|project_id|recent_jobs|generation|cursor|jobs?|watching)$",
     re.IGNORECASE,
 )
 """Keys of facts that are a moment's, a process's or a store's own."""
