@@ -51,7 +51,11 @@ def edges(
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
         if asked and few:
-            found = search.callers(index, asked, steps) if direction == "callers" else search.callees(index, asked)
+            with searched.answer():
+                if direction == "callers":
+                    found = search.callers(index, asked, steps, lines=searched.lines)
+                else:
+                    found = search.callees(index, asked, lines=searched.lines)
         distinct = _distinct(found.found, direction)
         in_tests = all("test" in path_flags(each.file.path) for each in asked)
         listed = [each for each in distinct if tests or in_tests or "test" not in path_flags(each.file.path)]

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from findling.model import tokenizer
 from findling.model.plurals import count
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import GRADES, Grade
-from findling.search.graph.file_names import TOP, VALUES, FileNames
+from findling.search.graph.file_names import ELSEWHERE, TOP, VALUES, FileNames
+from findling.search.graph.modules import Lines
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
+from findling.search.graph.rules import RULES
 from findling.search.patterns import compile_pattern
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
@@ -32,9 +33,6 @@ MOST_EDGES = 2_000
 
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
-
-MOST_CANDIDATES = 100
-"""Definitions of one name that are looked at for a use that stays open."""
 
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
@@ -94,21 +92,22 @@ class Edges(Struct):
         self.found.sort(key=lambda edge: (edge.step, GRADES.index(edge.grade), edge.file.path, edge.use.line))
 
 
-def callers(index: Index, wanted: Sequence[Definition], steps: int = 1) -> Edges:
+def callers(index: Index, wanted: Sequence[Definition], steps: int = 1, *, lines: Lines | None = None) -> Edges:
     """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
-    followed from uses that are certain or likely, and not from tests."""
-    return _Question(index).reaching(wanted, steps)
+    followed from uses that are certain or likely, and not from tests. ``lines`` reads manifests, which say where the
+    project's packages lie; without it these are found by their folders alone."""
+    return _Question(index, lines).reaching(wanted, steps)
 
 
-def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
+def callees(index: Index, wanted: Sequence[Definition], *, lines: Lines | None = None) -> Edges:
     """What some definitions use of the project."""
-    return _Question(index).callees(wanted)
+    return _Question(index, lines).callees(wanted)
 
 
 class _Question:
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, lines: Lines | None) -> None:
         self._index = index
-        self._resolver = Resolver(index)
+        self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + EDGES_S
 
@@ -151,12 +150,12 @@ class _Question:
             for base in filter(None, map(self._definition, self._resolver.overridden(*each.place))):
                 why = f"overrides {base.symbol.qualified_name}, which is meant here"
                 keys.setdefault(base.key, _Wanted(each, why))
-        languages = {each.file.language for each in wanted}
+        families = {RULES[each.file.language].family for each in wanted if each.file.language in RULES}
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
         for name in names:
             for file in self._files_with(name):
-                if file.language not in languages:
+                if RULES[file.language].family not in families:
                     continue
                 room = MOST_EDGES - len(edges.found)
                 if not room or time.monotonic() > self._until:
@@ -235,7 +234,7 @@ class _Question:
             return
         if not use.receiver:
             return
-        every = [each for each in self._named(use.name, here.file.language) if _fits(use, each)]
+        every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
         if len(every) == 1 and use.name not in _COMMON:
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
@@ -259,24 +258,17 @@ class _Question:
             return None
         return Definition(meaning.file, symbol)
 
-    def _named(self, name: str, language: str) -> list[Definition]:
-        """Members of types that are called so, in a language; overloads count once."""
-        if (name, language) not in self._candidates:
-            symbols = [
-                symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
-            ]
-            files: dict[int, list[FileRow]] = {}
-            for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
-                if file.language == language:
-                    files.setdefault(file.blob_id, []).append(file)
-            every = [Definition(file, symbol) for symbol in symbols for file in files.get(symbol.blob_id, ())]
-            members = {each.key: each for each in every if self._is_member(each)}
-            self._candidates[name, language] = list(members.values())
-        return self._candidates[name, language]
+    def _named(self, name: str, family: str) -> list[Definition]:
+        """Members of types that are called so, in a family of languages."""
+        if (name, family) not in self._candidates:
+            every = filter(None, map(self._definition, self._resolver.declared(name, family)))
+            self._candidates[name, family] = [each for each in every if self._is_member(each)]
+        return self._candidates[name, family]
 
     def _is_member(self, definition: Definition) -> bool:
         names = self._resolver.names(definition.file)
-        return names.is_type(names.parent(definition.symbol.position))
+        holder = names.holders[definition.symbol.position]
+        return holder == ELSEWHERE or names.is_type(holder)
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:

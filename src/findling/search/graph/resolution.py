@@ -1,7 +1,7 @@
 """Which definition a use of a name means: imports and scopes first, then types that are visible, and nothing guessed.
 
-Pure functions over readings: what a file's syntax says (`file_names.FileNames`) and where modules lie (`modules`).
-Whoever asks decides what to do about a use that stays open.
+Pure functions over readings: what a file's syntax says (`file_names.FileNames`), where modules lie (`modules`) and what
+the language's rules are (`rules`). Whoever asks decides what to do about a use that stays open.
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from findling.model import tokenizer
 from findling.model.reading import Use
 from findling.model.rows import FileRow, SymbolRow
-from findling.search.graph.file_names import TOP, TYPES, VALUES, FileNames
-from findling.search.graph.modules import PythonModules
+from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
+from findling.search.graph.modules import Lines, Modules
+from findling.search.graph.rules import RULES
 from findling.store.protocols import Index
 
-LANGUAGES = frozenset(("python",))
+LANGUAGES = frozenset(RULES)
 """Whose uses are resolved."""
+
+MOST_CANDIDATES = 100
+"""Definitions of one name that are looked at for a use that stays open."""
 
 _MOST_STEPS = 24
 """Imports, bases and types that are followed for one use: they may lead in a circle."""
@@ -26,7 +31,7 @@ _MOST_STEPS = 24
 _STEP = re.compile(r"(\w+)|(\(\))|(\[\])|\.")
 _OPTIONAL = re.compile(r"^(?:typing\.|t\.)?Optional\[(.+)\]$")
 _TYPE_OF = re.compile(r"^(?:typing\.|t\.|_t\.)?[Tt]ype\[(.+)\]$")
-_GENERIC = re.compile(r"\[.*\]$")
+_GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
 
@@ -47,16 +52,45 @@ class Meaning(NamedTuple):
 OUTSIDE = Meaning("outside")
 VARIABLE = Meaning("variable")
 _BUILTINS = frozenset(dir(builtins))
+_CLEARED = re.compile(r"^(?:typing\.|readonly |keyof )|[&*?!]|'\w+\b")
+"""What a written type has around its name that changes nothing about which type it is."""
 
 
 class Resolver:
     """For one question, within an index's snapshot."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, lines: Lines | None = None) -> None:
         self._index = index
-        self._modules = PythonModules(index)
+        self._lines = lines
+        self._modules: dict[str, Modules] = {}
         self._names: dict[str, FileNames] = {}
+        self._declared: dict[tuple[str, str], list[Meaning]] = {}
         self._steps = 0
+
+    def modules(self, file: FileRow) -> Modules:
+        """Those of a file's language."""
+        rules = RULES[file.language]
+        if rules.family not in self._modules:
+            self._modules[rules.family] = Modules(self._index, rules, self._lines)
+        return self._modules[rules.family]
+
+    def declared(self, name: str, family: str) -> list[Meaning]:
+        """Every definition of a name in a family of languages; overloads count once."""
+        if (name, family) not in self._declared:
+            symbols = [
+                symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
+            ]
+            files: dict[int, list[FileRow]] = {}
+            for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
+                if file.language in RULES and RULES[file.language].family == family:
+                    files.setdefault(file.blob_id, []).append(file)
+            every = {
+                (file.path, symbol.qualified_name): Meaning("definition", file, symbol.position)
+                for symbol in symbols
+                for file in files.get(symbol.blob_id, ())
+            }
+            self._declared[name, family] = list(every.values())
+        return self._declared[name, family]
 
     def names(self, file: FileRow) -> FileNames:
         known = self._names.get(file.path)
@@ -145,7 +179,9 @@ class Resolver:
                 found_there = self._in_module(self.names(module.file), name)
                 if found_there is not None and found_there.what != "outside":
                     return found_there
-        return OUTSIDE if name in _BUILTINS else VARIABLE
+        if name in names.rules.outside or (names.rules.family == "python" and name in _BUILTINS):
+            return OUTSIDE
+        return VARIABLE
 
     def _step(self) -> bool:
         self._steps += 1
@@ -154,7 +190,7 @@ class Resolver:
     # --- imports --------------------------------------------------------------------------------------------
 
     def _module(self, file: FileRow, module: str) -> Meaning | None:
-        found = self._modules.find(file, module)
+        found = self.modules(file).find(file, module)
         if found == "outside":
             return OUTSIDE
         return None if found is None else Meaning("module", found)
@@ -162,13 +198,27 @@ class Resolver:
     def _imported(self, file: FileRow, use: Use) -> Meaning | None:
         if not use.name:
             whole = use.value.partition(".")[0] != use.receiver.partition(".")[0] or "." not in use.value
-            return self._module(file, use.receiver if whole else use.receiver.partition(".")[0])
+            return self._given_whole(self._module(file, use.receiver if whole else use.receiver.partition(".")[0]))
         module = self._module(file, use.receiver)
         if module is None:  # a package without a file of its own
             below = f"{use.receiver}{'' if use.receiver.endswith('.') else '.'}{use.name}"
             found = self._module(file, below)
             return found if found is not None and found.what == "module" else None
         return self._member(module, use.name)
+
+    def _given_whole(self, module: Meaning | None) -> Meaning | None:
+        """What the import of a module gives: itself, or the one thing that it exports."""
+        if module is None or module.file is None or not self._step():
+            return module
+        for use in self.names(module.file).exported.get("=", ()):
+            return self._exported(module.file, use) or module
+        return module
+
+    def _exported(self, file: FileRow, use: Use) -> Meaning | None:
+        """What a file gives by an export."""
+        if not use.receiver:
+            return self._in_module(self.names(file), use.name)
+        return self._imported(file, use)
 
     # --- members --------------------------------------------------------------------------------------------
 
@@ -182,20 +232,34 @@ class Resolver:
         symbol = self.symbol(owner)
         if symbol is None:
             return None
-        if symbol.kind in TYPES:
-            return self._of_type(owner, name)
+        names = self.names(owner.file)
+        if names.is_type(owner.position):
+            found = self._of_type(owner, name)
+            if found is not None or symbol.kind in TYPES:
+                return found
         if symbol.kind in VALUES and owner.what == "definition":
-            names = self.names(owner.file)
             value = self._value(names, names.written.get((names.parent(owner.position), "", symbol.name), []))
             return None if value is None else self._member(value, name)
         return None
 
     def _of_module(self, file: FileRow, name: str) -> Meaning | None:
         names = self.names(file)
+        for use in names.exported.get(name, ()):
+            if (found := self._exported(file, use)) is not None and found.what != "variable":
+                return found
         found = self._in_module(names, name)
         if found is not None and found.what not in ("outside", "variable"):
             return found
-        submodule = self._modules.submodule(file, name)
+        for use in names.exported.get("*", ()):
+            module = self._module(file, use.receiver)
+            if module is not None and module.file is not None and self._step():
+                found = self._of_module(module.file, name)
+                if found is not None and found.what not in ("outside", "variable"):
+                    return found
+        for use in names.exported.get("=", ()):
+            if self._step() and (whole := self._exported(file, use)) is not None and whole.file is not None:
+                return self._member(whole, name)
+        submodule = self.modules(file).submodule(file, name)
         if submodule is not None:
             return Meaning("module", submodule)
         return OUTSIDE if (TOP, name) in names.imported else None
@@ -253,7 +317,7 @@ class Resolver:
                 symbol = None if base is None else self.symbol(base)
                 if base is not None and base.what == "outside":
                     outside = outside or use.name not in _TRANSPARENT
-                elif base is None or symbol is None or symbol.kind not in TYPES:
+                elif base is None or symbol is None or base.file is None or not self.names(base.file).is_type(base.position):
                     yield None
                 else:
                     bases.append((base, True))
@@ -298,14 +362,24 @@ class Resolver:
         return found
 
     def _first(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
-        if name in ("self", "cls", "mcs"):
-            around = names.type_around(scope)
-            if around != TOP:
-                return Meaning("instance" if name == "self" else "definition", names.file, around)
-        if name == "super":
-            around = names.type_around(scope)
-            return Meaning("super", names.file, around) if around != TOP else None
+        word = names.rules.row.words.get(name)
+        if word is not None:
+            around = self._type_around(names, scope)
+            if around is not None or word == "super":
+                return None if around is None else around._replace(what=word)
         return self._named(names, scope, name, line)
+
+    def _type_around(self, names: FileNames, scope: int) -> Meaning | None:
+        """The type whose method a scope is, also where the method is written apart from it."""
+        at = names.type_around(scope)
+        if at != TOP:
+            return Meaning("definition", names.file, at)
+        while scope >= 0:
+            if names.holders[scope] == ELSEWHERE:
+                found = self._named(names, TOP, names.symbols[scope].scope.rpartition(".")[2], 0)
+                return found if found is not None and found.file is not None else None
+            scope = names.parent(scope)
+        return None
 
     def _called(self, called: Meaning) -> Meaning | None:
         """What a call gives."""
@@ -315,7 +389,7 @@ class Resolver:
         if symbol is None or called.file is None or called.what != "definition":
             return None
         names = self.names(called.file)
-        if symbol.kind in TYPES:
+        if symbol.kind in TYPES or (symbol.kind == "fn" and names.is_type(called.position)):
             return called._replace(what="instance", likely=called.likely or f"made by {symbol.name}()")
         if symbol.kind in VALUES:
             value = self._value(names, names.written.get((names.parent(called.position), "", symbol.name), []))
@@ -360,11 +434,19 @@ class Resolver:
         itself = _TYPE_OF.match(written)
         if itself:
             written = itself[1].strip("\"'")
+        written = _CLEARED.sub("", written)
+        for _ in range(3):  # wrappers in wrappers
+            outer, opened, inner = written.partition("<")
+            if not opened or outer.rpartition(".")[2] not in names.rules.passed_on:
+                break
+            written = inner.removesuffix(">").partition(",")[0]
+        if written.endswith(("[]", ")")):
+            return None
         written = _GENERIC.sub("", written)
         meaning = self._evaluated(names, scope, written, 0)
         symbol = None if meaning is None else self.symbol(meaning)
         if meaning is None or meaning.what == "outside":
             return meaning
-        if symbol is None or symbol.kind not in TYPES:
+        if symbol is None or meaning.file is None or not self.names(meaning.file).is_type(meaning.position):
             return None
         return meaning._replace(what="definition" if itself else "instance", likely=why)
