@@ -96,20 +96,22 @@ def callers(index: Index, wanted: Sequence[Definition], steps: int = 1, *, lines
     """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
     followed from uses that are certain or likely, and not from tests. ``lines`` reads manifests, which say where the
     project's packages lie; without it these are found by their folders alone."""
-    return _Question(index, lines).reaching(wanted, steps)
+    return EdgeSearch(index, lines=lines).reaching(wanted, steps)
 
 
 def callees(index: Index, wanted: Sequence[Definition], *, lines: Lines | None = None) -> Edges:
     """What some definitions use of the project."""
-    return _Question(index, lines).callees(wanted)
+    return EdgeSearch(index, lines=lines).callees(wanted)
 
 
-class _Question:
-    def __init__(self, index: Index, lines: Lines | None) -> None:
+class EdgeSearch:
+    """Finds edges for one question, within a time; what was read of files for one definition serves the next."""
+
+    def __init__(self, index: Index, seconds: float = EDGES_S, *, lines: Lines | None = None) -> None:
         self._index = index
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
-        self._until = time.monotonic() + EDGES_S
+        self._until = time.monotonic() + seconds
 
     def _names(self, file: FileRow, edges: Edges) -> FileNames:
         here = self._resolver.names(file)
@@ -144,13 +146,18 @@ class _Question:
         edges.sort()
         return edges
 
+    def overridden(self, definition: Definition) -> list[Definition]:
+        """The members of the same name in what a member's type inherits."""
+        return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
+
     def callers(self, wanted: Sequence[Definition]) -> Edges:
+        wanted = [each for each in wanted if each.file.language in RULES]
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
-            for base in filter(None, map(self._definition, self._resolver.overridden(*each.place))):
+            for base in self.overridden(each):
                 why = f"overrides {base.symbol.qualified_name}, which is meant here"
                 keys.setdefault(base.key, _Wanted(each, why))
-        families = {RULES[each.file.language].family for each in wanted if each.file.language in RULES}
+        families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
         for name in names:
@@ -207,6 +214,8 @@ class _Question:
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
         for file, symbol in wanted:
+            if file.language not in RULES:
+                continue
             here = self._names(file, edges)
             for use in here.uses:
                 if use.kind in ("import", "write", "return") or not _within(here, use.symbol, symbol.position):
@@ -229,8 +238,7 @@ class _Question:
             target = self._definition(meaning)
             if target is not None:
                 kind = "instantiate" if use.kind == "call" and target.symbol.kind == "class" else use.kind
-                grade: Grade = "likely" if meaning.likely else "certain"
-                yield Edge(here.file, use, enclosing, target, kind, grade, meaning.likely)
+                yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
             return
         if not use.receiver:
             return
@@ -249,8 +257,7 @@ class _Question:
         target = None if meaning is None else self._definition(meaning)
         if meaning is not None and target is not None:
             enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
-            grade: Grade = "likely" if meaning.likely else "certain"
-            yield Edge(here.file, use, enclosing, target, "read", grade, meaning.likely)
+            yield Edge(here.file, use, enclosing, target, "read", *_graded(here, meaning))
 
     def _definition(self, meaning: Meaning) -> Definition | None:
         symbol = self._resolver.symbol(meaning)
@@ -269,6 +276,13 @@ class _Question:
         names = self._resolver.names(definition.file)
         holder = names.holders[definition.symbol.position]
         return holder == ELSEWHERE or names.is_type(holder)
+
+
+def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
+    """How sure a use is to have this meaning, and why. Nothing is certain in a language in which that was not measured."""
+    if meaning.likely:
+        return "likely", meaning.likely
+    return ("certain", "") if here.rules.row.certain else ("likely", "imports and scopes name it")
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:
