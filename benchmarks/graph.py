@@ -70,12 +70,14 @@ def truth(folder: Path, commit: str) -> dict[str, Any]:
     told = dict(zip(asked, meant, strict=True))
     definitions = []
     for (path, lines, name, _), places in zip(drawn, chosen, strict=True):
-        uses = []
-        for place in places:
-            if (each := told[place]) != "import":
-                uses.append([*place, None if each is None else any([path, line] in each for line in lines)])
+        at = [[path, line] for line in lines]
+        uses = [[*place, _is_meant(told[place], at)] for place in places if told[place] != "import"]
         definitions.append({"path": path, "line": lines[0], "name": name, "uses": uses})
     return {"commit": commit, "analyser": version, "definitions": definitions}
+
+
+def _is_meant(meant: Meant, places: list[list[Any]]) -> bool | None:
+    return None if meant is None else any(place in meant for place in places)
 
 
 def _sources(folder: Path, family: str) -> dict[str, bytes]:
@@ -101,6 +103,8 @@ def _drawn(
                 if symbol.kind in KINDS and not symbol.name.startswith("__") and symbol.name not in _CONSTRUCTORS:
                     defined.setdefault((path, symbol.qualified_name), []).append(symbol.name_line)
             for symbol in found.symbols if found else ():
+                if (path, symbol.qualified_name) in defined:  # a value and a type of one name, say
+                    defined[path, symbol.qualified_name].append(symbol.name_line)
                 owner, _, name = symbol.qualified_name.rpartition(".")
                 if (path, owner) in defined and (name in _CONSTRUCTORS or name == owner.rpartition(".")[2]):
                     defined[path, owner].append(symbol.name_line)  # some analysers say that ``new A()`` means it

@@ -1,17 +1,19 @@
 """Finds the uses of names in a syntax tree: calls, bases, decorators, types, reads, writes and imports.
 
-One query over the tree finds them, another what imports say; ``syntax_grammars/uses.py`` tells what their captures mean.
-Which definition a use refers to is not decided here, because that needs the other files.
+One query over the tree finds them, another what imports say; ``syntax_grammars/uses.py`` tells what their captures
+mean. Which definition a use refers to is not decided here, because that needs the other files.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
+from findling.reading.syntax_grammars.model import TYPE_KINDS
 from findling.reading.syntax_grammars.uses import UseGrammar, use_grammar
 from findling.reading.syntax_tree import captured, matched
 
@@ -34,6 +36,7 @@ _SEPARATOR = re.compile(rb"::|->|\?\.|\\")
 
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
+_VALUES = frozenset(("variable", "constant"))
 _KEPT = frozenset(("import", "export", "package", "return", "decorate"))
 """Kinds of uses that are kept whatever they name."""
 
@@ -52,14 +55,28 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
     table = use_grammar(language)
     if table is None or time.thread_time() > deadline:
         return []
-    rows = _Uses(text, table, parser, found).rows(captured(root, parser, table.query))
-    rows.sort()
-    return _placed(rows[:MOST_USES], text, found)
+    collected = _Uses(text, table, parser, found)
+    placed = _placed(collected.rows(captured(root, parser, table.query)), text, found)
+    uses = _without_locals(placed, found) if table.open else placed
+    return list(islice(filter(collected.matters(), uses), MOST_USES))
+
+
+def _without_locals(uses: list[Use], found: Found) -> Iterator[Use]:
+    """The uses but for reads of names that get a value in the functions around them."""
+    bound = {(use.symbol, use.name) for use in uses if use.kind == "write" and not use.receiver and use.symbol >= 0}
+    symbols = found.symbols
+    for use in uses:
+        at = use.symbol if use.kind == "read" and not use.receiver else -1
+        while at >= 0 and (symbols[at].kind in TYPE_KINDS or (at, use.name) not in bound):
+            at = symbols[at].parent
+        if at < 0:
+            yield use
 
 
 def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
-    """The rows with their lines and the innermost symbol around each; symbols are in order of their start, parents
-    first."""
+    """The rows in order, with their lines and the innermost symbol around each; symbols are in order of their start,
+    parents first."""
+    rows.sort()
     symbols = found.symbols
     uses: list[Use] = []
     following, inner = 0, -1
@@ -84,6 +101,9 @@ class _Uses:
         self._table = table
         self._parser = parser
         self._defined = {*found.names, *found.clauses}
+        self._functions = {
+            start for start, symbol in zip(found.names, found.symbols, strict=True) if symbol.kind not in _VALUES
+        }
         self._known = {symbol.name for symbol in found.symbols}
         """Names that the file defines or imports. Imported modules are not among them."""
         self._parts: dict[bytes, tuple[str, str]] = {}
@@ -118,16 +138,16 @@ class _Uses:
         for capture, kind in (("base", "inherit"), ("decorator", "decorate"), ("type", "type"), ("name", "read")):
             self._names(captures.get(capture, ()), kind, done)
         self._names(captures.get("bound", ()), "write", done)
-        return list(filter(self._matters(), self._rows))
+        return self._rows
 
-    def _matters(self) -> Callable[[_Row], bool]:
-        """Whether a definition of the project can be meant by a row, or the type of a receiver is told."""
+    def matters(self) -> Callable[[Use], bool]:
+        """Whether a definition of the project can be meant by a use, or the type of a receiver is told."""
         owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
         literals = frozenset(self._table.literals.values())
         known, every = self._known, self._table.open or "*" in self._known
 
-        def matters(row: _Row) -> bool:
-            _, kind, name, receiver, _, value = row
+        def matters(use: Use) -> bool:
+            kind, name, receiver, _, _, _, value = use
             if kind == "write":
                 return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
             return receiver != "" or every or name in known or kind in _KEPT
@@ -165,8 +185,9 @@ class _Uses:
                     self._known.add(name if kind == "export" else local)
 
     def _dotted(self, node: Node) -> str:
-        written = self._text[node.start_byte : node.end_byte][: 4 * MAX_CHARACTERS].decode("utf-8", "replace")
-        return _SPACE.sub("", written)
+        """A name as it is written, with dots between its parts."""
+        written = _SEPARATOR.sub(b".", self._text[node.start_byte : node.end_byte][: 4 * MAX_CHARACTERS])
+        return _SPACE.sub("", written.decode("utf-8", "replace")).strip("<>\"'")
 
     def _prefix(self, node: Node) -> str:
         """What stands before a name that is imported in a group with others."""
@@ -210,11 +231,13 @@ class _Uses:
             said = self._written(value, MAX_DEPTH) if value is not None else ""
         if said == UNKNOWN:
             said = ""
+        done.add(at.end_byte)
+        if at.start_byte in self._functions:  # ``const f = () => …`` defines it
+            return
         if owner:
             self._rows.append((at.start_byte, "write", self._dotted(at), owner, 0, said))
         elif said or at.type in table.names:
             self._use(at, "write", 0, said)
-        done.add(at.end_byte)
 
     def _annotation(self, node: Node) -> str:
         written = self._text[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -233,11 +256,11 @@ class _Uses:
             start += written.rfind(b".") + 1
         else:
             owner, last = self._member(node)
-            if owner is None or last is None or end - last.start_byte > MAX_CHARACTERS:
+            if last is None or last.end_byte - last.start_byte > MAX_CHARACTERS:
                 return
-            receiver = self._written(owner, MAX_DEPTH)
+            receiver = "" if owner is None else self._written(owner, MAX_DEPTH)
             start = last.start_byte
-            name = text[start:end].decode("utf-8", "replace")
+            name = self._dotted(last)
         self._rows.append((start, kind, name, receiver, arguments, value))
 
     def _member(self, node: Node) -> tuple[Node | None, Node | None]:

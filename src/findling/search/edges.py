@@ -20,7 +20,7 @@ from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import GRADES, Grade
-from findling.search.graph.file_names import ELSEWHERE, TOP, VALUES, FileNames
+from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
 from findling.search.graph.modules import Lines
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
 from findling.search.graph.rules import RULES
@@ -36,6 +36,9 @@ EDGES_S = 5.0
 
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
+
+NO_USES = ("write", "return", "export", "package")
+"""Kinds of `Use` that use no definition."""
 
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
@@ -157,9 +160,12 @@ class EdgeSearch:
             for base in self.overridden(each):
                 why = f"overrides {base.symbol.qualified_name}, which is meant here"
                 keys.setdefault(base.key, _Wanted(each, why))
+            for twin in self._resolver.twins(*each):
+                keys.setdefault(Definition(*twin).key, _Wanted(each))
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
+        self._learn_of_modules(keys, names)
         for name in names:
             for file in self._files_with(name):
                 if RULES[file.language].family not in families:
@@ -185,14 +191,13 @@ class EdgeSearch:
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
         for use in here.naming.get(name, ()):
-            if use.kind == "import":
-                is_new = use.name == name and use.value not in names and len(names) < MOST_NAMES
-                if is_new and self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
-                    names.append(use.value)
+            if use.kind in ("import", "export"):
+                if use.name == name:
+                    self._learn(here, use, keys, names)
                 continue
             if use.receiver == name or use.receiver.endswith(f".{name}"):
                 found: Iterable[Edge] = self._owner_edges(here, use)
-            elif use.name == name and use.kind not in ("write", "return"):
+            elif use.name == name and use.kind not in NO_USES:
                 found = self._edges(here, use)
             else:
                 continue
@@ -204,6 +209,29 @@ class EdgeSearch:
                     yield edge._replace(target=target.definition)
                 elif edge.grade != "possible" and not use.receiver.startswith("super()"):
                     yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
+
+    def _learn(self, here: FileNames, use: Use, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
+        """Look for a wanted definition also by the name that an import or an export gives it."""
+        if use.value in names or use.value in ("", "*", "=", "default") or len(names) >= MOST_NAMES:
+            return
+        if self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
+            names.append(use.value)
+
+    def _learn_of_modules(self, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
+        """The names that files give definitions that are all, or the first, that their module exports."""
+        for wanted in keys.values():
+            file, symbol = wanted.definition
+            exported = self._resolver.names(file).exported
+            if any(use.name == symbol.name for given in ("default", "=") for use in exported.get(given, ())):
+                folder, _, last = file.path.rpartition("/")
+                stem = last.partition(".")[0]
+                called = stem if stem != "index" else folder.rpartition("/")[2]
+                for other in self._files_with(called) if called else ():
+                    here = self._resolver.names(other)
+                    for imports in here.imported.values():
+                        for use in imports:
+                            if use.name in ("", "default"):
+                                self._learn(here, use, keys, names)
 
     def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], _Wanted]) -> bool:
         found = None if meaning is None else self._definition(meaning)
@@ -218,7 +246,7 @@ class EdgeSearch:
                 continue
             here = self._names(file, edges)
             for use in here.uses:
-                if use.kind in ("import", "write", "return") or not _within(here, use.symbol, symbol.position):
+                if use.kind in ("import", *NO_USES) or not _within(here, use.symbol, symbol.position):
                     continue
                 if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
                     edges.cut = True
@@ -237,13 +265,14 @@ class EdgeSearch:
         if meaning is not None:
             target = self._definition(meaning)
             if target is not None:
-                kind = "instantiate" if use.kind == "call" and target.symbol.kind == "class" else use.kind
+                kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
                 yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
             return
-        if not use.receiver:
-            return
-        every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
-        if len(every) == 1 and use.name not in _COMMON:
+        if use.receiver:
+            every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
+        else:
+            every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
+        if use.receiver and len(every) == 1 and use.name not in _COMMON:
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1
@@ -268,7 +297,7 @@ class EdgeSearch:
     def _named(self, name: str, family: str) -> list[Definition]:
         """Members of types that are called so, in a family of languages."""
         if (name, family) not in self._candidates:
-            every = filter(None, map(self._definition, self._resolver.declared(name, family)))
+            every = [Definition(*each) for each in self._resolver.declared(name, family)]
             self._candidates[name, family] = [each for each in every if self._is_member(each)]
         return self._candidates[name, family]
 
@@ -279,7 +308,7 @@ class EdgeSearch:
 
 
 def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
-    """How sure a use is to have this meaning, and why. Nothing is certain in a language in which that was not measured."""
+    """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
     if meaning.likely:
         return "likely", meaning.likely
     return ("certain", "") if here.rules.row.certain else ("likely", "imports and scopes name it")

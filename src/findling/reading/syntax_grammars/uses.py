@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -89,7 +89,6 @@ def _merged(language: str) -> _Row:
     )
 
 
-
 @cache
 def use_grammar(language: str) -> UseGrammar | None:
     """The table of a language; None for one whose uses are not known."""
@@ -106,9 +105,7 @@ def use_grammar(language: str) -> UseGrammar | None:
         members={node: _pair(*paths) for node, paths in row.members.items()},
         values={node: (way(target), way(type_), way(value)) for node, (target, type_, value) in row.values.items()},
         subscripts={node: way(path) for node, path in row.subscripts.items()},
-        through={
-            node: way(path or "0") for node, _, path in (each.partition(":") for each in row.through.split())
-        },
+        through={node: way(path or "0") for node, _, path in (each.partition(":") for each in row.through.split())},
         literals={node: written for written, nodes in row.literals.items() for node in nodes.split()},
         open=row.open,
         inferred=frozenset(row.inferred.split()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -18,6 +19,9 @@ TOP = -1
 
 ELSEWHERE = -2
 """The same of the type of a member that is defined apart from it, in another file."""
+
+_MAJOR = re.compile(r"v\d+")
+"""A version at the end of a module's name."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -111,12 +115,23 @@ class FileNames:
     @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:
         """Imports by scope and name in this file, of ``import a.b`` the name ``a``."""
-        return self._grouped("import", lambda use: (self.scope(use.symbol), use.value.partition(".")[0]))
+        return self._grouped("import", lambda use: (self.scope(use.symbol), self._local(use)))
+
+    def _local(self, use: Use) -> str:
+        if self.rules.row.modules == "go":  # without a name of its own it is that of the last folder
+            parts = [part for part in use.value.split("/") if not _MAJOR.fullmatch(part)]
+            return parts[-1].partition(".")[0] if parts else ""
+        return use.value.partition(".")[0]
 
     @cached_property
     def exported(self) -> dict[str, list[Use]]:
         """What the file says that it gives to others, by the name that it gives it."""
         return self._grouped("export", lambda use: use.value)
+
+    @cached_property
+    def package(self) -> str:
+        """The name of its package as the file declares it."""
+        return ".".join(use.value for use in self.uses if use.kind == "package")
 
     @cached_property
     def written(self) -> dict[tuple[int, str, str], list[Use]]:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -17,8 +17,16 @@ from findling.store.protocols import Index
 Lines = Callable[[FileRow], Sequence[str] | None]
 """Gives the lines of a file as it is now, None where it cannot be read."""
 
-Found = FileRow | Literal["outside"] | None
-"""The file of a module; "outside" for a module that the project has nothing of, None where that cannot be told."""
+
+class Package(NamedTuple):
+    """A module made of all files of one package; ``name`` is the one that they declare, or their folder."""
+
+    name: str
+
+
+Found = FileRow | Package | Literal["outside"] | None
+"""The file or package of a module; "outside" for a module that the project has nothing of, None where that cannot be
+told."""
 
 _SOURCES = ("", "src")
 """Folders of a project in which its packages lie, where nothing else says so."""
@@ -39,7 +47,13 @@ class Modules:
         self._rules = rules
         self._lines = lines
         self._known: dict[tuple[str, str], Found] = {}
-        self._find = {"python": self._python, "javascript": self._javascript}[rules.row.modules]
+        self._find: Callable[[str, str, str], Found] = {
+            "python": self._python,
+            "javascript": self._javascript,
+            "go": self._go,
+            "packages": lambda folder, module, collection: Package(module),
+            "none": lambda folder, module, collection: "outside",
+        }[rules.row.modules]
 
     def find(self, importing: FileRow, module: str) -> Found:
         """What a module is called by in a file; of a package the file that stands for it."""
@@ -140,7 +154,7 @@ class Modules:
     @cached_property
     def _packages(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Folder and manifest of the project's own packages, by name."""
-        found = {}
+        found: dict[str, tuple[str, dict[str, Any]]] = {}
         for path in self._index.paths_ending("package.json")[:_MOST_MANIFESTS]:
             manifest = self._manifest(path)
             if isinstance(name := manifest.get("name"), str) and name:
@@ -160,16 +174,36 @@ class Modules:
 
     def _manifest(self, path: str) -> dict[str, Any]:
         """An object in a file of JSON, comments allowed; {} where there is none."""
-        file = self._index.file_at(path) if self._lines is not None else None
-        lines = None if file is None or self._lines is None else self._lines(file)
-        if lines is None:
-            return {}
-        text = _COMMENT.sub(lambda match: match[1] or "", "\n".join(lines))
+        text = _COMMENT.sub(lambda match: match[1] or "", "\n".join(self._text(path)))
         try:
             found = msgspec.json.decode(text)
         except msgspec.DecodeError:  # it says nothing that could be followed
             return {}
         return found if isinstance(found, dict) else {}
+
+    # --- Go -------------------------------------------------------------------------------------------------
+
+    def _go(self, folder: str, module: str, collection: str) -> Found:
+        for name, home in self._go_modules.items():
+            if (module == name or module.startswith(f"{name}/")) and home.startswith(collection):
+                return Package(_joined(home, module[len(name) + 1 :]))
+        return "outside"
+
+    @cached_property
+    def _go_modules(self) -> dict[str, str]:
+        """Folders of the project's modules by name, inner ones first."""
+        found: dict[str, str] = {}
+        for path in self._index.paths_ending("go.mod")[:_MOST_MANIFESTS]:
+            for line in self._text(path):
+                if line.startswith("module "):
+                    found[line.split()[1].strip('"')] = path.rpartition("/")[0]
+                    break
+        return dict(sorted(found.items(), key=lambda each: -len(each[0])))
+
+    def _text(self, path: str) -> Sequence[str]:
+        """The lines of a manifest; none where it cannot be read."""
+        file = self._index.file_at(path) if self._lines is not None else None
+        return () if file is None or self._lines is None else self._lines(file) or ()
 
 
 def _texts(value: Any) -> Iterator[str]:

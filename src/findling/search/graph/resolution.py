@@ -15,8 +15,8 @@ from findling.model import tokenizer
 from findling.model.reading import Use
 from findling.model.rows import FileRow, SymbolRow
 from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
-from findling.search.graph.modules import Lines, Modules
-from findling.search.graph.rules import RULES
+from findling.search.graph.modules import Lines, Modules, Package
+from findling.search.graph.rules import RULES, Rules
 from findling.store.protocols import Index
 
 LANGUAGES = frozenset(RULES)
@@ -38,15 +38,23 @@ _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", 
 _PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
 
 
-class Meaning(NamedTuple):
-    """What an expression denotes: a module, a definition, an ``instance`` of a type, the bases of a type (``super``), a
-    ``variable`` of which nothing is known, or something ``outside`` of the project. ``likely`` says by what that is
-    known, '' where imports and scopes alone say it."""
+def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
+    """Whether a definition is for its own file alone."""
+    if not rules.headers or file.path == using.path or file.path.endswith(rules.headers):
+        return False
+    return symbol.signature.startswith("static ")
 
-    what: Literal["module", "definition", "instance", "super", "variable", "outside"]
+
+class Meaning(NamedTuple):
+    """What an expression denotes: a module, a ``package`` (its name), a definition, an ``instance`` of a type, the
+    bases of a type (``super``), a ``variable`` of which nothing is known, or something ``outside`` of the project.
+    ``likely`` says by what that is known, '' where imports and scopes alone say it."""
+
+    what: Literal["module", "package", "definition", "instance", "super", "variable", "outside"]
     file: FileRow | None = None
     position: int = TOP
     likely: str = ""
+    package: str = ""
 
 
 OUTSIDE = Meaning("outside")
@@ -64,7 +72,7 @@ class Resolver:
         self._lines = lines
         self._modules: dict[str, Modules] = {}
         self._names: dict[str, FileNames] = {}
-        self._declared: dict[tuple[str, str], list[Meaning]] = {}
+        self._declared: dict[tuple[str, str], list[tuple[FileRow, SymbolRow]]] = {}
         self._steps = 0
 
     def modules(self, file: FileRow) -> Modules:
@@ -74,7 +82,7 @@ class Resolver:
             self._modules[rules.family] = Modules(self._index, rules, self._lines)
         return self._modules[rules.family]
 
-    def declared(self, name: str, family: str) -> list[Meaning]:
+    def declared(self, name: str, family: str) -> list[tuple[FileRow, SymbolRow]]:
         """Every definition of a name in a family of languages; overloads count once."""
         if (name, family) not in self._declared:
             symbols = [
@@ -84,13 +92,77 @@ class Resolver:
             for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
                 if file.language in RULES and RULES[file.language].family == family:
                     files.setdefault(file.blob_id, []).append(file)
-            every = {
-                (file.path, symbol.qualified_name): Meaning("definition", file, symbol.position)
-                for symbol in symbols
-                for file in files.get(symbol.blob_id, ())
-            }
-            self._declared[name, family] = list(every.values())
+            every = [(file, symbol) for symbol in symbols for file in files.get(symbol.blob_id, ())]
+            distinct = {(file.path, symbol.qualified_name): (file, symbol) for file, symbol in reversed(every)}
+            self._declared[name, family] = list(distinct.values())[::-1]
         return self._declared[name, family]
+
+    # --- what other files define, without an import -------------------------------------------------------------
+
+    def visible(self, names: FileNames, name: str) -> list[tuple[FileRow, SymbolRow]]:
+        """Definitions of a name that a file may use without importing it."""
+        unit, file = names.rules.row.unit, names.file
+        if unit == "file":
+            return []
+        every = [each for each in self.declared(name, names.rules.family) if self._is_top(*each, names.rules)]
+        if unit == "project":
+            return [each for each in every if not _is_hidden(*each, file, names.rules)]
+        folder = file.path.rpartition("/")[0]
+        beside = [each for each in every if each[0].path.rpartition("/")[0] == folder]
+        if beside or unit == "folder":
+            return beside
+        return [each for each in every if self._in_package(each[0], names.package)]
+
+    def _is_top(self, file: FileRow, symbol: SymbolRow, rules: Rules) -> bool:
+        return symbol.parent < 0 and (not symbol.scope or (rules.row.namespaces and symbol.kind != "method"))
+
+    def _in_package(self, file: FileRow, package: str) -> bool:
+        folder = file.path.rpartition("/")[0]
+        if RULES[file.language].row.unit == "folder":
+            return folder == package
+        path = package.replace(".", "/")
+        return folder == path or folder.endswith(f"/{path}") or self.names(file).package == package
+
+    def _of_package(self, names: FileNames, package: str, name: str) -> Meaning | None:
+        """What a package has under a name; None where it has several of it."""
+        found = [
+            each
+            for each in self.declared(name, names.rules.family)
+            if self._is_top(*each, names.rules) and self._in_package(each[0], package)
+        ]
+        return self._one(names, found) if found else OUTSIDE
+
+    def _one(self, names: FileNames, found: list[tuple[FileRow, SymbolRow]]) -> Meaning | None:
+        """The definition that is meant of some of one name that may be: the only one that is no mere declaration."""
+        why = ""
+        headers = names.rules.headers
+        if len(found) > 1 and headers:
+            defining = [each for each in found if not each[0].path.endswith(headers)]
+            folder = names.file.path.rpartition("/")[0]
+            beside = [each for each in defining if each[0].path.rpartition("/")[0] == folder]
+            if len(defining) == 1:
+                found = defining
+            elif len(beside) == 1:
+                found, why = beside, "the only one in this folder"
+            elif len(declaring := [each for each in found if each not in defining]) == 1:
+                found, why = declaring, f"declared here, and defined {len(defining)} times"
+        if len(found) != 1:
+            return None
+        return Meaning("definition", found[0][0], found[0][1].position, why)
+
+    def twins(self, file: FileRow, symbol: SymbolRow) -> list[tuple[FileRow, SymbolRow]]:
+        """Declarations of what is defined in a file, or the one definition of what is declared there."""
+        rules = RULES[file.language]
+        if not rules.headers:
+            return []
+        every = [
+            each
+            for each in self.declared(symbol.name, rules.family)
+            if each[1].qualified_name == symbol.qualified_name and not _is_hidden(*each, file, rules)
+        ]
+        defining = [each for each in every if not each[0].path.endswith(rules.headers)]
+        declaring = [each for each in every if each not in defining]
+        return declaring + (defining if len(defining) == 1 and file.path.endswith(rules.headers) else [])
 
     def names(self, file: FileRow) -> FileNames:
         known = self._names.get(file.path)
@@ -116,9 +188,9 @@ class Resolver:
         return None if owner is None else self._member(owner, use.name)
 
     def meaning_of_import(self, file: FileRow, use: Use) -> Meaning | None:
-        """What an imported name means."""
+        """What a name means that is imported or exported."""
         self._steps = 0
-        return self._imported(file, use)
+        return self._imported(file, use) if use.kind == "import" else self._exported(file, use)
 
     # --- names by scope -------------------------------------------------------------------------------------
 
@@ -139,8 +211,20 @@ class Resolver:
                     return found
             elif at == scope and (at, name) in names.defined:
                 return self._defined(names, at, name)
+            elif names.rules.row.implicit and (found := self._own_member(names, at, name)) is not None:
+                return found
             at = names.parent(at)
+        apart = self._type_around(names, scope) if names.rules.row.implicit else None
+        if apart is not None and apart.file is not None and apart.file != names.file:
+            found = self._own_member(self.names(apart.file), apart.position, name)
+            if found is not None:
+                return found
         return self._in_module(names, name)
+
+    def _own_member(self, names: FileNames, owner: int, name: str) -> Meaning | None:
+        """A member of the object that is used without a word before it."""
+        found = self._of_type(Meaning("definition", names.file, owner), name) if self._step() else None
+        return None if found is OUTSIDE else found
 
     def _local(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
         writes = names.written.get((scope, "", name), [])
@@ -172,11 +256,16 @@ class Resolver:
                 return meaning
         if imports:
             return None
+        if visible := self.visible(names, name):
+            return self._one(names, visible)
         stars = names.imported.get((TOP, "*"), ())
         for use in stars:
             module = self._module(names.file, use.receiver)
             if module is not None and module.file is not None and self._step():
-                found_there = self._in_module(self.names(module.file), name)
+                if module.what == "module":
+                    found_there = self._in_module(self.names(module.file), name)
+                else:
+                    found_there = self._imported(names.file, use._replace(name=name))
                 if found_there is not None and found_there.what != "outside":
                     return found_there
         if name in names.rules.outside or (names.rules.family == "python" and name in _BUILTINS):
@@ -193,6 +282,8 @@ class Resolver:
         found = self.modules(file).find(file, module)
         if found == "outside":
             return OUTSIDE
+        if isinstance(found, Package):
+            return Meaning("package", file, package=found.name)
         return None if found is None else Meaning("module", found)
 
     def _imported(self, file: FileRow, use: Use) -> Meaning | None:
@@ -202,13 +293,18 @@ class Resolver:
         module = self._module(file, use.receiver)
         if module is None:  # a package without a file of its own
             below = f"{use.receiver}{'' if use.receiver.endswith('.') else '.'}{use.name}"
-            found = self._module(file, below)
-            return found if found is not None and found.what == "module" else None
-        return self._member(module, use.name)
+            inner = self._module(file, below)
+            return inner if inner is not None and inner.what == "module" else None
+        found = self._member(module, use.name)
+        if found is OUTSIDE and module.what == "package" and self._step():  # a member of a type is imported
+            package, _, owner = module.package.rpartition(".")
+            type_ = self._member(module._replace(package=package), owner) if owner else None
+            found = self._member(type_, use.name) if type_ is not None else OUTSIDE
+        return found
 
     def _given_whole(self, module: Meaning | None) -> Meaning | None:
         """What the import of a module gives: itself, or the one thing that it exports."""
-        if module is None or module.file is None or not self._step():
+        if module is None or module.what != "module" or module.file is None or not self._step():
             return module
         for use in self.names(module.file).exported.get("=", ()):
             return self._exported(module.file, use) or module
@@ -229,6 +325,8 @@ class Resolver:
             return None
         if owner.what == "module":
             return self._of_module(owner.file, name)
+        if owner.what == "package":
+            return self._of_package(self.names(owner.file), owner.package, name)
         symbol = self.symbol(owner)
         if symbol is None:
             return None
@@ -280,7 +378,24 @@ class Resolver:
                 return self._defined(names, at.position, name)._replace(likely=owner.likely)
             if writes := names.written_in_type.get((at.position, name)):
                 return self._value(names, writes)
+            if (apart := self._apart(names, at.position, name)) is not None:
+                return apart._replace(likely=owner.likely)
         return None
+
+    def _apart(self, names: FileNames, owner: int, name: str) -> Meaning | None:
+        """A member that is defined apart from its type, in another file of the same package."""
+        row = names.rules.row
+        if row.unit == "file" or row.unit == "package":
+            return None
+        scope = names.symbols[owner].qualified_name
+        folder = names.file.path.rpartition("/")[0]
+        found = [
+            each
+            for each in self.declared(name, names.rules.family)
+            if each[1].scope == scope and each[0] != names.file
+            if row.unit == "project" or each[0].path.rpartition("/")[0] == folder
+        ]
+        return self._one(names, found)
 
     def overridden(self, file: FileRow, position: int) -> Iterator[Meaning]:
         """The members of the same name in what a member's type inherits."""
@@ -314,10 +429,9 @@ class Resolver:
                     if use.receiver
                     else self._named(names, scope, use.name, use.line)
                 )
-                symbol = None if base is None else self.symbol(base)
                 if base is not None and base.what == "outside":
                     outside = outside or use.name not in _TRANSPARENT
-                elif base is None or symbol is None or base.file is None or not self.names(base.file).is_type(base.position):
+                elif base is None or base.file is None or not self.names(base.file).is_type(base.position):
                     yield None
                 else:
                     bases.append((base, True))

@@ -18,19 +18,21 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``words``: names with a meaning of their own, such as ``self``: the object, its type, or what the type inherits.
     ``implicit``: members of the object are used without a word before them.
     ``namespaces``: functions may have a qualified name without being members.
+    ``headers``: suffixes of files that declare what others define.
     ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
     that of their first argument.
     ``certain``: the precision of this grade was measured for the language. Where it was not, nothing is certain.
     """
 
     languages: str
-    modules: Literal["python", "javascript"]
+    modules: Literal["python", "javascript", "go", "packages", "none"]
     suffixes: str = ""
     index: str = ""
     unit: Literal["file", "folder", "package", "project"] = "file"
     words: dict[str, Literal["instance", "definition", "super"]] = {}
     implicit: bool = False
     namespaces: bool = False
+    headers: str = ""
     outside: str = ""
     passed_on: str = ""
     certain: bool = False
@@ -42,18 +44,26 @@ class Rules(Struct, frozen=True, eq=False):
     family: str
     row: _Row
     suffixes: tuple[str, ...]
+    headers: tuple[str, ...]
     outside: frozenset[str]
     passed_on: tuple[str, ...]
 
 
 _rows = msgspec.json.decode(Path(__file__).with_name("rules.json").read_bytes(), type=dict[str, _Row])
 
+
+def _rules(family: str, row: _Row) -> Rules:
+    return Rules(
+        family,
+        row,
+        suffixes=tuple(row.suffixes.split()),
+        headers=tuple(row.headers.split()),
+        outside=frozenset(row.outside.split()),
+        passed_on=tuple(row.passed_on.split()),
+    )
+
+
 RULES: dict[str, Rules] = {
-    language: rules
-    for family, row in _rows.items()
-    for rules in [
-        Rules(family, row, tuple(row.suffixes.split()), frozenset(row.outside.split()), tuple(row.passed_on.split()))
-    ]
-    for language in row.languages.split()
+    language: _rules(family, row) for family, row in _rows.items() for language in row.languages.split()
 }
 """By language."""
