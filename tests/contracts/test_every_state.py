@@ -433,3 +433,12 @@ def test_no_answer_says_what_is_not_so(asked: Asked) -> None:
             except (AssertionError, LookupError) as error:
                 found.setdefault(f"{tool} {json.dumps(given)}", []).append(f"{check.__name__}: {error}")
     assert not found, json.dumps(found, indent=1)
+
+
+def test_a_document_is_compared_by_the_model_of_its_own_root(folders: Folders) -> None:
+    roots = [folders.of("first", "ollama", "whole"), folders.of("second", "bundled", "whole")]
+    with Workspace(roots=roots) as workspace:
+        for name, other in (("first", "second"), ("second", "first")):
+            facts = call("find_similar", {"docPath": f"{name}/docs/guide.md"}, workspace).as_json()
+            assert [place["docPath"] for place in facts["similar"]] == [f"{name}/five.txt"]
+            assert [note.partition(":")[0] for note in facts["notes"]] == [other], "not what could not be compared"

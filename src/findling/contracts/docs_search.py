@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
 from findling.contracts.index_state import COMPLETENESS
 from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.workspaces import split
 from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search import passages, text_matches
@@ -28,6 +29,7 @@ from findling.search.text_matches import Matches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.documents import DocumentText, OpenDocuments
     from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
@@ -132,58 +134,68 @@ def header_of(chunk: ChunkRow) -> str:
 
 
 def find_similar(call: Call, given: Arguments) -> Reply:
-    state = semantic_state(call.workspace)
+    """The handler. Raises `Refusal`, and what is wrong with the root of the path that is given."""
+    target: str = given["docPath"]
+    name, own = split(call.workspace.folders, target) if call.workspace.several else ("", target)
+    root = _root(call.workspace, name, own, target)
+    state = semantic_state(call.workspace.alone(root))
     report("find_similar", state)
     if state.state == "disabled":
         return Reply(state.error, is_error=True)
     if state.state != "ready":
         return Reply({**state.error, "similar": []}, is_error=True)
-    root = call.workspace.engine.root
-    target: str = given["docPath"]
+    path, line = split_target(own)
+    try:
+        files = [_joined(name, inside(root.engine.root, each)[0]) for each in (own, path)]
+    except Refusal as refusal:
+        raise Refusal(refusal.code, f"path is outside of the root: {target}") from refusal
 
     def look(opened: OpenDocuments) -> list[dict[str, Any]] | None:
-        found = _source(opened, root, target)
+        found = next(
+            ((file, at) for each, at in zip(files, (None, line), strict=True) if (file := opened.reader.file_at(each))),
+            None,
+        )
         if found is None:
             return None
-        source, line = found
-        files = opened.files if source.kind == "docs" else opened.reader.listing()
+        source, at = found
+        compared = opened.files if source.kind == "docs" else opened.reader.listing()
         if opened.channel is None:
             return []
-        chunks = (0, None) if line is None else chunks_at(opened.reader, source, line)
-        near = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
-        similar = []
-        for item in near:
-            document = opened.texts.of(item.file)
-            if document is not None:
-                similar.append(
-                    {
-                        "docPath": call.told(item.file.path),
-                        "similarity": round(item.similarity, 6),
-                        "preview": document.text[:PREVIEW_CHARS],
-                    }
-                )
-        return similar
+        chunks = (0, None) if at is None else chunks_at(opened.reader, source, at)
+        near = similar_documents(opened.reader, opened.channel, source, compared, chunks=chunks, limit=given["limit"])
+        return [
+            {
+                "docPath": item.file.path,
+                "similarity": round(item.similarity, 6),
+                "preview": document.text[:PREVIEW_CHARS],
+            }
+            for item in near
+            if (document := opened.texts.of(item.file)) is not None
+        ]
 
-    path, line = split_target(target)
     code_too = language_of(path).kind != "docs"
-    files = [inside(root, name)[0] for name in (path, target)]
     similar, state_of_index = ask(
-        call, given, DocumentScope(), look, files=files, line=line, by_meaning=True, code_too=code_too
+        call, given, DocumentScope(), look, files=files[::-1], line=line, by_meaning=True, code_too=code_too
     )
+    if (problem := call.workspace.problems.get(name)) is not None:
+        raise problem
     if similar is None:
         yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
-        raise Refusal("not_found", f"{path} is not in the index{yet}")
+        raise Refusal("not_found", f"{_joined(name, path)} is not in the index{yet}")
     return Reply({"similar": similar, **state_of_index}, "similar")
 
 
-def _source(opened: OpenDocuments, root: Path, target: str) -> tuple[FileRow, int | None] | None:
-    """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
-    path, line = split_target(target)
-    for name, at in ((target, None), (path, line)):
-        file = opened.reader.file_at(inside(root, name)[0])
-        if file is not None:
-            return file, at
-    return None
+def _root(workspace: Workspace, name: str, own: str, target: str) -> Root:
+    """The root that has a path, ``name`` and ``own`` being its parts. Raises `Refusal`, and what the root lacks."""
+    if name and not own:
+        raise Refusal("invalid_input", f"path is a directory: {target}")
+    if name in workspace.absent:
+        raise workspace.absent[name]
+    return workspace.by_name[name]
+
+
+def _joined(name: str, path: str) -> str:
+    return f"{name}/{path}" if name else path
 
 
 # --- vectors made again ----------------------------------------------------------------------------------------

@@ -102,10 +102,10 @@ class DocumentModel(Struct, frozen=True):
 
 @contextmanager
 def opened(
-    searched: Searched, scope: DocumentScope, *, by_meaning: bool, code_too: bool
+    searched: Searched, scope: DocumentScope, *, by_meaning: bool, code_too: bool, about: str = ""
 ) -> Iterator[OpenDocuments | None]:
     """The documents that a scope allows; None where nothing is indexed. ``code_too``: vectors are missed of all
-    files."""
+    files. ``about``: the path of the file that others are compared with."""
     if not all(store.searchable for store in searched.stores):
         yield None
         return
@@ -120,7 +120,7 @@ def opened(
             return
         texts = Texts(searched, [entered.enter_context(store.new_files()) for store in searched.stores])
         files = scope.of_files(documents_below(index, searched.folder), texts.tags)
-        channel = searched.channel(documents=True) if by_meaning else None
+        channel = searched.channel(documents=True, about=about) if by_meaning else None
         without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
         silent = searched.by_words
         by_words = [file for file in files if searched.collection_of(file.entry_id) in silent] if silent else []
