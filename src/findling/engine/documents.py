@@ -40,7 +40,7 @@ class OpenDocuments(Struct, frozen=True):
 
     ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
     and have none, ``pending`` the files that are not indexed yet. ``by_words``: documents of collections that cannot be
-    asked by meaning, while others can.
+    asked by meaning, while others can. ``generation``: changes with the index (`Searched.generation`).
     """
 
     reader: Index
@@ -50,6 +50,7 @@ class OpenDocuments(Struct, frozen=True):
     pending: int
     without_vectors: int
     by_words: list[FileRow]
+    generation: str
 
 
 class Texts:
@@ -127,7 +128,7 @@ def opened(
         pending = manifest.pending
         if any(store.first_answer for store in searched.stores):
             pending = searched.coverage().pending_files
-        yield OpenDocuments(index, files, texts, channel, pending, without, by_words)
+        yield OpenDocuments(index, files, texts, channel, pending, without, by_words, searched.generation)
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:
