@@ -11,7 +11,7 @@ from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, symbol_id
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
-from findling.contracts.symbols import file_symbols, outline
+from findling.contracts.symbols import file_symbols, outline, related
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
 from findling.model.languages import LANGUAGES
@@ -93,7 +93,7 @@ def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
         facts["signature"] = hit.signature
     if hit.body:
         facts["body"] = hit.body
-    return facts
+    return facts | related(hit.related)
 
 
 def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from findling.contracts import code_decisions as decide
 from findling.contracts import code_metadata, index_state, paging
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
+from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
@@ -162,6 +163,7 @@ def facts(
             | ({"group": item.hit.group} if result.groups else {})
             for item, score in zip(shown, scores, strict=False)
         ],
+        **chain(() if result.is_absent else result.chain),
         **further_fields(answer),
         "query_intent": result.intent,
         "total_candidates": total,
@@ -396,7 +398,7 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["led_by"] = list(hit.parts)
     if hit.body:
         facts["body"] = hit.body
-    return facts
+    return facts | related(hit.related)
 
 
 def further_fields(answer: Answer) -> dict[str, Any]:

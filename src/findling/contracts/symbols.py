@@ -11,7 +11,7 @@ from findling.contracts.files import Lines, check_file, inside
 from findling.contracts.model import Call, Refusal
 from findling.contracts.workspaces import WAIT_S
 from findling.model.reports import NOT_YET
-from findling.model.types import Freshness, SymbolHit
+from findling.model.types import Freshness, Relations, Step, SymbolHit, mark_of
 
 if TYPE_CHECKING:
     from findling.model.rows import SymbolRow
@@ -43,6 +43,30 @@ def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
         _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)
         for row in rows
     ]
+
+
+def related(found: Relations) -> dict[str, Any]:
+    """``related``: what belongs to a definition, by how it does, a line each; left out where nothing is known. ``more``
+    and ``in_tests`` count what is not listed, ``at_least`` so many where not every file was read."""
+    by_role: dict[str, Any] = {}
+    for each in found.found:
+        by_role.setdefault(each.role, []).append(f"{each.path}:{each.line} {each.marked}")
+    counts: dict[str, Any] = {"more": found.more, "in_tests": found.in_tests}
+    by_role |= {name: number for name, number in counts.items() if number}
+    if found.cut and (found.more or found.in_tests):
+        by_role["at_least"] = True
+    return {"related": by_role} if by_role else {}
+
+
+def chain(steps: Sequence[Step]) -> dict[str, Any]:
+    """``chain``: the calls that connect places, a line each, indented by how deep the call is; left out without any."""
+    lines = [
+        f"{'  ' * each.depth}{each.name} {each.path}:{each.line}"
+        + (f" (called in line {each.called_at})" if each.called_at else "")
+        + mark_of(each.grade, each.why)
+        for each in steps
+    ]
+    return {"chain": lines} if lines else {}
 
 
 def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
