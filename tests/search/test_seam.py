@@ -31,9 +31,9 @@ from findling.model.types import Query
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.joined import JoinedIndex, Part
+from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
-from findling.store.reader import IndexReader
 
 FILES = int(os.environ.get("FINDLING_SEAM_FILES", "100"))
 """How many files of Python's library are indexed; 2,000 take some minutes."""
