@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from findling.engine import Engine
-from findling.store.layout import DATABASE, FULLTEXT
+from findling.store.local.layout import DATABASE, FULLTEXT
 
 # Parts that are less than this share of the text are shown together.
 LEAST_SHARE = 0.002

@@ -40,8 +40,8 @@ from findling.search.fusion import NEAR_LEAST, of_vectors
 from findling.search.scope import EVERYWHERE
 from findling.search.semantic import SemanticChannel
 from findling.store import hamming
-from findling.store.reader import IndexReader
-from findling.store.writer import IndexWriter
+from findling.store.local.reader import IndexReader
+from findling.store.local.writer import IndexWriter
 
 CHUNK_CHARS = 1500
 MODEL_CHUNKS = 5000
@@ -167,7 +167,7 @@ def pipeline(root: Path) -> dict[str, Any]:
 
 
 def embed_all(engine: Engine, embedder: Embedder) -> int:
-    from findling.store.reader import IndexReader
+    from findling.store.local.reader import IndexReader
 
     reader = IndexReader(engine.store_dir, *engine.manifest_key)
     try:

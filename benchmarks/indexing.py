@@ -26,16 +26,16 @@ from typing import Any
 
 import processes
 
-from findling.store import schema
+from findling.store.local import schema
 
 STAGES = (
     ("findling.sources.discovery", "discover", "list the files"),
     ("findling.engine.indexer", "read_file", "read them"),
-    ("findling.store.writer", "IndexWriter._blob", "rows of contents"),
-    ("findling.store.manifest_writer", "ManifestWriter.link", "rows of the manifest"),
-    ("findling.store.fulltext", "FulltextWriter.add", "hand documents to the text index"),
-    ("findling.store.writer", "IndexWriter.add_vectors", "rows of vectors"),
-    ("findling.store.batches", "BatchWriter.commit", "commit"),
+    ("findling.store.local.writer", "IndexWriter._blob", "rows of contents"),
+    ("findling.store.local.manifest_writer", "ManifestWriter.link", "rows of the manifest"),
+    ("findling.store.local.fulltext", "FulltextWriter.add", "hand documents to the text index"),
+    ("findling.store.local.writer", "IndexWriter.add_vectors", "rows of vectors"),
+    ("findling.store.local.batches", "BatchWriter.commit", "commit"),
     ("findling.engine.runs", "add_vectors", "vectors afterwards"),
 )
 """Module, function, what it is for."""

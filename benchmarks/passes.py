@@ -24,7 +24,7 @@ from unittest import mock
 from findling.contracts import Workspace, call
 from findling.engine import engine as engine_module
 from findling.search.searcher import Searcher
-from findling.store.fulltext import FulltextReader
+from findling.store.local.fulltext import FulltextReader
 
 QUESTIONS = (
     "where is the configuration read",

@@ -18,6 +18,6 @@ import findling.reading.pool
 import findling.reading.prepare
 import findling.search.edges
 import findling.search.searcher
-import findling.store.dense
-import findling.store.reader
-import findling.store.writer  # noqa: F401
+import findling.store.local.dense
+import findling.store.local.reader
+import findling.store.local.writer  # noqa: F401

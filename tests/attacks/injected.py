@@ -40,7 +40,7 @@ _BEGINS = """
     from pathlib import Path
     from findling import Engine; from findling.model import errors
     from findling.engine import embedding_pass, indexer
-    from findling.store import dense_files
+    from findling.store.local import dense_files
     indexer._TASK_FILES, indexer._COMMIT_FILES = 1, 2
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense_files.FILE_ROWS = 2, 2, 1
     root = Path(sys.argv[1])

@@ -39,7 +39,7 @@ from findling import Engine
 from findling.engine.library import Library
 from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
 from findling.engine.library.fetching.running import run_here
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 
 GOALS: Mapping[str, int] = {"index": 400, "embed": 120, "watch": 120, "fetch": 120, "serve": 120, "background": 120}
 KILLS = 20

@@ -27,7 +27,7 @@ IMPORTED = (
     "mcp.server.lowlevel",
     "mcp.types",
     "findling.search.searcher",
-    "findling.store.writer",
+    "findling.store.local.writer",
 )
 
 _context = multiprocessing.get_context("forkserver")

@@ -11,7 +11,7 @@ import pytest
 
 from findling.contracts import Workspace, call
 from findling.contracts.docs_answer import NO_VECTORS
-from findling.store import connections, schema
+from findling.store.local import connections, schema
 
 PLAN = "# Plan 4\n\nParcels that cannot be delivered wait in the dead letter queue.\n"
 NOTES = "# Notes\n\nA parcel is delivered again after a pause. The queue is looked at by a person.\n"

@@ -23,7 +23,7 @@ from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 from tests.contracts.conftest import FILES, write_files
 
 MODEL = "nomic-embed-text"

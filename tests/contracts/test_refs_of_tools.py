@@ -18,7 +18,7 @@ from findling.engine import freshness, watching
 from findling.engine.index_jobs import IndexJobs
 from findling.engine.jobs import RunningJob
 from findling.sources import discovery, looking
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 
 DOCUMENT = "# Backoff\n\nA failed request waits longer each time before it is sent again.\n"
 

@@ -15,7 +15,7 @@ from findling.engine import Engine, freshness, index_jobs, indexer
 from findling.engine import jobs as records
 from findling.model.errors import Cancelled
 from findling.model.types import Progress
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 from tests.contracts.conftest import FILES
 from tests.contracts.test_refs_of_tools import lay_out
 

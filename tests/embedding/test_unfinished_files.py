@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from findling import Engine
 from findling.embedding import Batch, Fingerprint
 from findling.engine import embedding_pass
-from findling.store import checksums
-from findling.store.reader import IndexReader
-from findling.store.writer import IndexWriter
+from findling.store.local import checksums
+from findling.store.local.reader import IndexReader
+from findling.store.local.writer import IndexWriter
 
 AT_ONCE = 7
 

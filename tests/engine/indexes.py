@@ -11,7 +11,7 @@ import apsw
 
 from findling import Engine
 from findling.model.types import SearchResult
-from findling.store import checksums
+from findling.store.local import checksums
 
 
 def rows(engine: Engine, sql: str, *values: Any) -> list[Any]:

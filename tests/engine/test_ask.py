@@ -16,8 +16,8 @@ from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.types import Gate, Query
 from findling.search.fusion import MAX_NAMES
 from findling.search.searcher import Searcher
-from findling.store.fulltext import FulltextReader
-from findling.store.reader import IndexReader
+from findling.store.local.fulltext import FulltextReader
+from findling.store.local.reader import IndexReader
 
 QUESTION = "how is a failed request sent again"
 FILES = {

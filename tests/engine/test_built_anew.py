@@ -11,7 +11,7 @@ from indexes import SMALL, integrity, make, places, write
 from findling import Engine
 from findling.model import errors
 from findling.model.types import Progress
-from findling.store import rebuilding
+from findling.store.local import rebuilding
 
 
 def names(store: Path) -> set[str]:

@@ -14,7 +14,7 @@ from findling.config import Config
 from findling.config.options import Embedding, Hybrid, Overrides, Rerank, Semantic
 from findling.contracts import Workspace, call
 from findling.model.errors import EmbedderUnavailable
-from findling.store import checksums
+from findling.store.local import checksums
 
 QUESTION = "how are failed requests sent again"
 OFF = Config(semantic=Semantic(enabled=False))

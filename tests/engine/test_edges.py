@@ -12,7 +12,7 @@ import pytest
 from findling.engine import Engine
 from findling.model.errors import InvalidInput
 from findling.model.types import EdgeResult
-from findling.store import checksums
+from findling.store.local import checksums
 
 Opened = Callable[[dict[str, str]], Engine]
 

@@ -14,7 +14,7 @@ from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
 from findling.model.types import SearchResult
-from findling.store.reader import IndexReader
+from findling.store.local.reader import IndexReader
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
 PIECES = (

@@ -24,8 +24,8 @@ from findling.engine import indexer
 from findling.model import errors
 from findling.model.types import SearchResult
 from findling.reading import pool, worker, worker_process
-from findling.store import checksums, fulltext
-from findling.store.lock import WriterLock
+from findling.store.local import checksums, fulltext
+from findling.store.local.lock import WriterLock
 
 QUERIES = ("RetryPolicy", "where are failed requests retried", "start the server")
 
@@ -66,7 +66,7 @@ class InlinePool:
 @pytest.fixture
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "WorkerPool", InlinePool)
-    monkeypatch.setattr("findling.store.dense_files.FILE_ROWS", 1)
+    monkeypatch.setattr("findling.store.local.dense_files.FILE_ROWS", 1)
 
 
 def change(root: Path) -> None:
@@ -510,7 +510,7 @@ def foreign(path: Path) -> None:
 def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object], list[object]]:
     base = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("findling.store.dense_files.FILE_ROWS", 1)
+        patched.setattr("findling.store.local.dense_files.FILE_ROWS", 1)
         root = make(base / "p")
         with Engine.open(root=root) as engine:
             engine.index()

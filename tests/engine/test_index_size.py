@@ -7,7 +7,7 @@ from pathlib import Path
 from indexes import make
 
 from findling.engine import Engine
-from findling.store.reader import IndexReader
+from findling.store.local.reader import IndexReader
 
 CODE = "def retry(request):\n    return send(request)\n"
 

@@ -12,9 +12,9 @@ from indexes import rows
 from findling import Engine
 from findling.model.errors import InvalidInput
 from findling.search import symbol
-from findling.store import dense_files
-from findling.store.dense import DenseIndex
-from findling.store.reader import IndexReader
+from findling.store.local import dense_files
+from findling.store.local.dense import DenseIndex
+from findling.store.local.reader import IndexReader
 
 DEFINERS = 60
 

@@ -16,9 +16,9 @@ from findling.engine import runs
 from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
 from findling.reading import pool
-from findling.store import dense_files, garbage
-from findling.store.models import Models
-from findling.store.reader import IndexReader
+from findling.store.local import dense_files, garbage
+from findling.store.local.models import Models
+from findling.store.local.reader import IndexReader
 
 FILES = {f"m{n}.py": f"def function_{n}():\n    return 'value {n}'\n" for n in range(6)}
 

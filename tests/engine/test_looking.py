@@ -17,7 +17,7 @@ from findling.model import errors
 from findling.model.types import SkippedFile
 from findling.outbound.files import Files, stamp_of
 from findling.reading import pool
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 
 
 @pytest.fixture

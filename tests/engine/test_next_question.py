@@ -15,7 +15,7 @@ from indexes import make, rows, write
 from findling import Engine
 from findling.engine import freshness
 from findling.outbound import git as outbound_git
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_where_nothing_can_be_heard_any_more_everything_is_looked_at(root: Path)
 
 
 def test_what_is_known_of_folders_may_be_lost_or_damaged(root: Path, tmp_path: Path) -> None:
-    from findling.store.writer import IndexWriter
+    from findling.store.local.writer import IndexWriter
 
     with Engine.open(root=root) as engine:
         engine.index(embed=False)

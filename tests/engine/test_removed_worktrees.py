@@ -11,7 +11,7 @@ from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
 from findling.engine import indexer
-from findling.store import connections
+from findling.store.local import connections
 
 FILES = {f"src/m{n}.py": f"class Kept{n}:\n    '''Number {n} stays where it is.'''\n" for n in range(6)}
 OTHER = "".join(f"def only_there_{n}():\n    '''Nobody else has number {n}.'''\n    return {n}\n" for n in range(400))

@@ -20,9 +20,9 @@ from findling.model.types import SkippedFile
 from findling.reading import pool as pool_module
 from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Task, WorkerPool
-from findling.store.reader import IndexReader
-from findling.store.schema import CutOtherwise, IndexDamaged, map_error
-from findling.store.writer import IndexWriter
+from findling.store.local.reader import IndexReader
+from findling.store.local.schema import CutOtherwise, IndexDamaged, map_error
+from findling.store.local.writer import IndexWriter
 
 FILES = 4
 

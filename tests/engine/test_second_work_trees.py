@@ -13,7 +13,7 @@ from indexes import write
 
 from findling import Engine
 from findling.engine.indexer import Indexer
-from findling.store import checksums
+from findling.store.local import checksums
 
 ROTATED = "tr a-mn-zA-MN-Z n-za-mN-ZA-M"
 """A filter that keeps the length."""

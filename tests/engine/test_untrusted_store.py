@@ -21,10 +21,10 @@ from findling.faces.cli import main as cli
 from findling.model.errors import IndexUnavailable
 from findling.outbound import files
 from findling.outbound.files import NotRead, RootFiles, read_regular_file
-from findling.store import checksums, fulltext_files
-from findling.store.lock import WriterLock
-from findling.store.reader import IndexReader
-from findling.store.schema import IndexDamaged
+from findling.store.local import checksums, fulltext_files
+from findling.store.local.lock import WriterLock
+from findling.store.local.reader import IndexReader
+from findling.store.local.schema import IndexDamaged
 
 SECRET = "xyzzy_outside_token"
 

@@ -17,7 +17,7 @@ from findling.config.options import Semantic
 from findling.faces.cli.doctor import _index
 from findling.model import errors
 from findling.model.types import Progress
-from findling.store import checksums
+from findling.store.local import checksums
 
 
 def older(store: Path) -> None:

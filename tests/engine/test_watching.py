@@ -18,8 +18,8 @@ from findling.engine import watching
 from findling.engine.watching import Watcher
 from findling.search.exact import GrepRequest, grep
 from findling.sources import watching as listening
-from findling.store.layout import WATCHER
-from findling.store.lock import WriterLock
+from findling.store.local.layout import WATCHER
+from findling.store.local.lock import WriterLock
 
 PATIENCE_S = 20.0
 """What a busy machine may take; how quick it is, `benchmarks/servers.py` measures."""

@@ -24,8 +24,8 @@ from findling.model.types import FileState, Progress, SkippedFile
 from findling.reading import pool as pool_module
 from findling.reading import worker_process
 from findling.reading.pool import Task, WorkerPool
-from findling.store.reader import IndexReader
-from findling.store.writer import IndexWriter
+from findling.store.local.reader import IndexReader
+from findling.store.local.writer import IndexWriter
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")
 

@@ -20,7 +20,7 @@ import apsw
 import pytest
 
 import forked
-from findling.store import checksums
+from findling.store.local import checksums
 
 FILES: Mapping[str, str] = {
     "src/http/client.py": '''\

@@ -12,7 +12,7 @@ from shelf import BREAD, long_ago, write
 from findling import Library
 from findling.contracts import Workspace
 from findling.model.errors import InvalidInput, NotFound
-from findling.store.lock import WriterLock
+from findling.store.local.lock import WriterLock
 
 BIG = 120
 

@@ -25,7 +25,7 @@ from findling.faces.cli.main import main
 from findling.model import secrets
 from findling.model.secrets import MASK, mask
 from findling.model.text_encodings import as_utf8
-from findling.store import schema
+from findling.store.local import schema
 
 TOKEN = "R4nD0mT0k3nQx7vLw2ZpK9sJ5hGtYb8NcMfa"  # of no account
 PREFIXED = f"ghp_{TOKEN}"

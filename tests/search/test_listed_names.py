@@ -13,7 +13,7 @@ import pytest
 from findling import Engine
 from findling.reading import syntax
 from findling.search import names, symbol
-from findling.store import reader as store_reader
+from findling.store.local import reader as store_reader
 
 
 @pytest.fixture(scope="module")

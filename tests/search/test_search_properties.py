@@ -30,8 +30,8 @@ from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.ranker import Evidence, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
+from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
-from findling.store.reader import IndexReader
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from findling.model.errors import IndexUnavailable
-from findling.store import checksums, connections
+from findling.store.local import checksums, connections
 
 pytestmark = pytest.mark.skipif(not checksums.available(), reason="this apsw comes without cksumvfs")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from findling.model import errors
-from findling.store import fulltext, fulltext_files
+from findling.store.local import fulltext, fulltext_files
 
 resource = pytest.importorskip("resource")
 

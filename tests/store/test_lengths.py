@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.store import lengths
-from findling.store.reader import IndexReader
+from findling.store.local.reader import IndexReader
 
 
 @given(st.integers(0, 1 << 24))

@@ -22,7 +22,7 @@ from findling.reading.outline import outline
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
 from findling.search.scope import lies_in
-from findling.store.schema import IndexDamaged
+from findling.store.local.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint

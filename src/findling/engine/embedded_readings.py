@@ -12,7 +12,7 @@ from findling.model.codings import HASH_BYTES, row_bytes
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.model.reading import Embedded
-    from findling.store.writer import IndexWriter
+    from findling.store.local.writer import IndexWriter
 
 
 def model_number(writer: IndexWriter, fingerprint: Fingerprint) -> int:

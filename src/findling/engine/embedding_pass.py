@@ -28,8 +28,8 @@ from findling.model.types import Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.embedded import embedded_texts, text_hash, text_of
 from findling.sources.looking import read_file
-from findling.store.reader import IndexReader
-from findling.store.writer import IndexWriter
+from findling.store.local.reader import IndexReader
+from findling.store.local.writer import IndexWriter
 
 _FILES_PER_BATCH = 200
 _GROUP_TEXTS = 256

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
-from findling import search, sources, store
+from findling import search, sources
 from findling.config import roots
 from findling.engine import parts
 from findling.engine.freshness import Freshened, Question, freshen
@@ -28,6 +28,7 @@ from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.engine.unmatched import paths_like
 from findling.model import types
+from findling.store import local as store
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from findling.search.names import FileSymbols
     from findling.search.passages import DocumentScope
     from findling.sources.selection import DiscoveryOptions
-    from findling.store.sqlite_export import Exported
+    from findling.store.local.sqlite_export import Exported
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -310,7 +311,7 @@ class Engine(Questions):
         return self._store.semantics.check()
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every vector with the place of its chunk (`findling.store.sqlite_export`), of one model or of all."""
+        """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
         if not self._store.exists:
             return
         self._store.ready_to_read()
@@ -323,7 +324,7 @@ class Engine(Questions):
             reader.close()
 
     def export(self, target: StrPath) -> Exported:
-        """Write the documented tables (`findling.store.sqlite_export`) into a new SQLite database, or over such a one.
+        """Write the documented tables (`store.local.sqlite_export`) into a new SQLite database, or over such a one.
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """

@@ -29,12 +29,12 @@ from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
 from findling.sources.tracked import listing_problem
-from findling.store import soundness
-from findling.store.schema import IndexDamaged
+from findling.store.local import soundness
+from findling.store.local.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.model.rows import FileRow
-    from findling.store.reader import IndexReader
+    from findling.store.local.reader import IndexReader
 
 # ruff: noqa: PTH118, PTH119, PTH120 - plain strings, as in selection
 

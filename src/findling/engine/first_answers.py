@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from findling.outbound.files import Files
     from findling.reading.pool import Worker
     from findling.sources.selection import DiscoveryOptions, Found
-    from findling.store.reader import IndexReader
+    from findling.store.local.reader import IndexReader
 
 READ_FILES = 120
 READ_BYTES = 2_000_000

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from findling import sources
-from findling import store as stored
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
@@ -22,7 +21,8 @@ from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, IndexReport, Progress, TreeState
-from findling.store.schema import FAILED, UNREAD
+from findling.store import local as stored
+from findling.store.local.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
     from findling.engine.first_answers import FirstAnswer

@@ -34,8 +34,8 @@ from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, lis
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found
-from findling.store.schema import FAILED, UNREAD
-from findling.store.writer import IndexWriter
+from findling.store.local.schema import FAILED, UNREAD
+from findling.store.local.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint

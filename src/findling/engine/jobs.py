@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from findling import store
 from findling.engine.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
 from findling.model.errors import Cancelled, FindlingError, IndexBusy, NotFound
 from findling.model.types import Progress
-from findling.store import layout
+from findling.store import local as store
+from findling.store.local import layout
 
 if TYPE_CHECKING:
-    from findling.store.lock import WriterLock
+    from findling.store.local.lock import WriterLock
 
 JOBS: Final = "jobs"
 """The folder of records, in the folder of what the jobs work on."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from findling import outbound, sources
-from findling import store as stored
 from findling.config import roots
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
+from findling.store import local as stored
 
 if TYPE_CHECKING:
     from findling.outbound.files import Files

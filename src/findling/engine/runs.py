@@ -13,16 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import reading
-from findling import store as stored
 from findling.embedding import BUNDLED, takes_documents
 from findling.engine import parts
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
 from findling.model.types import IndexReport, Progress, SkippedFile, TreeState
-from findling.store import rebuilding
-from findling.store.lock import WriterLock
-from findling.store.schema import CutOtherwise, IndexDamaged
+from findling.store import local as stored
+from findling.store.local import rebuilding
+from findling.store.local.lock import WriterLock
+from findling.store.local.schema import CutOtherwise, IndexDamaged
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint

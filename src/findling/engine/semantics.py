@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.model.types import EmbedderProblem
     from findling.search.semantic import SemanticChannel
+    from findling.store.local.reader import IndexReader
     from findling.store.protocols import Index
-    from findling.store.reader import IndexReader
 
 PATIENCE_MS: Final = 3000
 """How long a model at an address may take before the first question: a server has some ten seconds to start."""

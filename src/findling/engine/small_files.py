@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from findling import store
 from findling.model.errors import FindlingError, IndexBusy, IndexUnavailable, StorageFull
-from findling.store.layout import LOCK
+from findling.store import local as store
+from findling.store.local.layout import LOCK
 
 LOCK_WAIT_S = 10.0
 """Others hold the lock for as long as it takes to write a small file."""

@@ -17,8 +17,8 @@ from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
-from findling.store import layout, soundness
-from findling.store.schema import FORMAT_VERSION, IndexDamaged
+from findling.store.local import layout, soundness
+from findling.store.local.schema import FORMAT_VERSION, IndexDamaged
 
 
 def coverage(store: OpenStore) -> Coverage:

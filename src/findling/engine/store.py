@@ -18,10 +18,10 @@ from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
 from findling.outbound.files import RootFiles
-from findling.store import layout, rebuilding, soundness
-from findling.store.layout import DATABASE
-from findling.store.reader import IndexReader
-from findling.store.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
+from findling.store.local import layout, rebuilding, soundness
+from findling.store.local.layout import DATABASE
+from findling.store.local.reader import IndexReader
+from findling.store.local.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from findling.config import Config

@@ -18,7 +18,7 @@ from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
 from findling.outbound.files import NotRead
 from findling.search.scope import lies_in
-from findling.store.schema import IndexDamaged
+from findling.store.local.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.engine.store import OpenStore
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.sources.selection import Found
-    from findling.store.reader import IndexReader
+    from findling.store.local.reader import IndexReader
 
 NOT_INDEXED: Final = -1
 """The blob of a file that no index has as it is now."""

@@ -19,8 +19,8 @@ from findling import sources
 from findling.engine.memory import give_back
 from findling.model import errors
 from findling.model.plurals import count
-from findling.store.layout import DATABASE, WATCHER
-from findling.store.lock import WriterLock
+from findling.store.local.layout import DATABASE, WATCHER
+from findling.store.local.lock import WriterLock
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine

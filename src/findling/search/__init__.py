@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import judge, make_result
     from findling.search.body import Body, lines_of
-    from findling.search.edges import Definition, Edge, Edges, callees, callers
+    from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.filters import taken_from_text
     from findling.search.gate import needs_vectors
@@ -28,7 +28,7 @@ else:
             "absence": "Absence",
             "answer": "judge make_result",
             "body": "Body lines_of",
-            "edges": "Definition Edge Edges callees callers",
+            "edges": "Definition Edge EdgeSearch Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
             "filters": "taken_from_text",
             "gate": "needs_vectors",
@@ -50,6 +50,7 @@ __all__ = [
     "Definition",
     "Definitions",
     "Edge",
+    "EdgeSearch",
     "Edges",
     "FileRef",
     "FileSymbols",

@@ -97,20 +97,22 @@ class Edges(Struct):
 def callers(index: Index, wanted: Sequence[Definition], steps: int = 1) -> Edges:
     """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
     followed from uses that are certain or likely, and not from tests."""
-    return _Question(index).reaching(wanted, steps)
+    return EdgeSearch(index).reaching(wanted, steps)
 
 
 def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
     """What some definitions use of the project."""
-    return _Question(index).callees(wanted)
+    return EdgeSearch(index).callees(wanted)
 
 
-class _Question:
-    def __init__(self, index: Index) -> None:
+class EdgeSearch:
+    """Finds edges for one question, within a time; what was read of files for one definition serves the next."""
+
+    def __init__(self, index: Index, seconds: float = EDGES_S) -> None:
         self._index = index
         self._resolver = Resolver(index)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
-        self._until = time.monotonic() + EDGES_S
+        self._until = time.monotonic() + seconds
 
     def _names(self, file: FileRow, edges: Edges) -> FileNames:
         here = self._resolver.names(file)
@@ -145,10 +147,14 @@ class _Question:
         edges.sort()
         return edges
 
+    def overridden(self, definition: Definition) -> list[Definition]:
+        """The members of the same name in what a member's type inherits."""
+        return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
+
     def callers(self, wanted: Sequence[Definition]) -> Edges:
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
-            for base in filter(None, map(self._definition, self._resolver.overridden(*each.place))):
+            for base in self.overridden(each):
                 why = f"overrides {base.symbol.qualified_name}, which is meant here"
                 keys.setdefault(base.key, _Wanted(each, why))
         languages = {each.file.language for each in wanted}

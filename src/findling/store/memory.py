@@ -72,7 +72,8 @@ class _Field(Struct):
             del self.postings[term][unit]
 
     def scores(self, term: str, weight: float, mean: int) -> Iterator[tuple[int, float]]:
-        """Each unit that has a term, and its BM25. ``weight``: the term's, with its idf; ``mean``: how many terms of this field a unit has."""
+        """Each unit that has a term, and its BM25. ``weight``: the term's, with its idf; ``mean``: how many terms
+        of this field a unit has."""
         for unit, count in self.postings.get(term, {}).items():
             yield unit, weight * part(count, self.lengths[unit], mean)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from findling import engine, store
+from findling import engine
 from findling.config.roots import addable
 from findling.engine.jobs import Records
 from findling.engine.library import fetching
@@ -34,7 +34,8 @@ from findling.engine.library.search import LibraryResult, search
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.model.types import Progress
 from findling.search.query import shortened
-from findling.store.layout import DATABASE, discard
+from findling.store import local as store
+from findling.store.local.layout import DATABASE, discard
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job

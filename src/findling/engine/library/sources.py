@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
     from findling.model.types import Freshness
+    from findling.store.local.reader import IndexReader
     from findling.store.protocols import Index
-    from findling.store.reader import IndexReader
 
 
 class Source(Struct):

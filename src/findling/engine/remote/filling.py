@@ -85,9 +85,9 @@ def fill(
     changes = discovery.check(root, states, options)
     run.removed = writer.remove(changes.removed)
     listed_out = {file.path: file for file in changes.skipped or ()}
-    for path, file in listed_out.items():
+    for path, left_out in listed_out.items():
         if states.get(path) != (0, UNLISTED):
-            writer.skip(path, 0, UNLISTED, file.reason, file.detail)
+            writer.skip(path, 0, UNLISTED, left_out.reason, left_out.detail)
     if changes.skipped is not None:  # else the same are left out as before
         writer.remove([path for path, (_, stamp) in states.items() if stamp == UNLISTED and path not in listed_out])
     run.skipped += listed_out.values()

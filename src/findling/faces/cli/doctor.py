@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from findling import config, engine, reading, store
+from findling import config, engine, reading
 from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
 from findling.faces.cli.commands import FOUND, NOTHING, configured_root
@@ -23,6 +23,7 @@ from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
 from findling.sources.tracked import listing_problem
+from findling.store import local as store
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,6 +4,7 @@ findling's own errors. The only module that knows how to connect.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +39,8 @@ CONNECTIONS: Final = 4
 """The most that one process keeps; an idle one keeps none."""
 
 _IDLE_S: Final = 60.0
+
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what fails is raised, in our words
 
 _OUR_SCHEMES = ("postgresql://", "postgres://")
 

@@ -38,6 +38,8 @@ _CONTENTS = 2_000
 _MOST = 1_000_000
 """In place of no limit."""
 
+_OURS = "view_id = ANY(%s::bigint[])"
+
 _FILE = (
     "e.entry_id, e.content_id, e.path, c.language, c.kind, c.size, c.lines, c.generated, c.body_terms, c.name_terms, "
     "c.encoding, e.view_id "
@@ -262,7 +264,7 @@ class PostgresIndex:
     def _ask_totals(self, _: list[None]) -> Iterator[_Statement]:
         self._totals.found.clear()
         found: list[_Rows] = []
-        before = list(self._numbers or ())
+        before = self._ids
 
         def take(rows: _Rows) -> None:
             found.append(rows)
@@ -305,7 +307,7 @@ class PostgresIndex:
             manifest,
             " ".join(f"{row[0]}:{row[4]}" for row in views),
             [Model(*row) for row in models],
-            dict(skipped),  # type: ignore[arg-type]
+            dict(skipped),
             sum(row[10] for row in published),
             sum(row[11] for row in published),
         )
@@ -313,6 +315,8 @@ class PostgresIndex:
     @property
     def totals(self) -> _Totals:
         """Of the snapshot, or after it of the last one."""
+        if self._depth and self._connection is None and not self._recording:
+            self._go()  # what is known is the last snapshot's
         if self._depth or None in self._totals.found:
             self._bring(self._totals, [None])
             return self._totals.found.get(None, _NO_TOTALS)
@@ -321,15 +325,14 @@ class PostgresIndex:
 
     @property
     def manifest(self) -> ManifestRow | None:
-        if self._connection is None and self._depth and not self._recording:
-            self._go()  # the last snapshot's is another one's
         return self.totals.manifest
 
     # --- what stands where ----------------------------------------------------------------------------------------
 
     def _row(self, row: Sequence[Any]) -> FileRow:
-        *values, encoding, view_id = row
-        file = FileRow(*values, CONVERTED if encoding == CONVERTED else None)  # all other text is kept as UTF-8
+        view_id, encoding = row[11], row[10]
+        values: tuple[Any, ...] = (*row[:10], CONVERTED if encoding == CONVERTED else None)  # else it is kept as UTF-8
+        file = FileRow(*values)
         name = self._named[view_id].name
         return file._replace(path=f"{name}/{file.path}", collection=name) if name else file
 
@@ -460,14 +463,16 @@ class PostgresIndex:
             self._records.found.update((row[0], _Record(*row[1:])) for row in rows)
 
         def take_counts(rows: _Rows) -> None:
-            self._counts.found.update(rows)  # type: ignore[arg-type]
+            self._counts.found.update(rows)
 
         views = self._ids
-        sql = "SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
+        sql = (
+            f"SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS}"
+        )
         yield _Statement(sql, (ids, views), take)
         sql = (
-            "SELECT term, sum(files)::bigint FROM term_counts WHERE view_id = ANY(%s::bigint[]) AND term = ANY(ARRAY("
-            "SELECT DISTINCT unnest(name_keys) FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]))) "
+            f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(ARRAY("
+            f"SELECT DISTINCT unnest(name_keys) FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS})) "
             "GROUP BY term"
         )
         yield _Statement(sql, (views, ids, views), take_counts)
@@ -511,7 +516,7 @@ class PostgresIndex:
     def _ask_uses(self, ids: list[int]) -> Iterator[_Statement]:
         def take(rows: _Rows) -> None:
             self._uses.found.update(dict.fromkeys(ids, parts.NOTHING))
-            self._uses.found.update(rows)  # type: ignore[arg-type]
+            self._uses.found.update(rows)
 
         sql = (
             "SELECT content_id, uses FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
@@ -525,7 +530,7 @@ class PostgresIndex:
     def _ask_texts(self, ids: list[int]) -> Iterator[_Statement]:
         def take(rows: _Rows) -> None:
             self._texts.found.update(dict.fromkeys(ids))
-            self._texts.found.update(rows)  # type: ignore[arg-type]
+            self._texts.found.update(rows)
 
         sql = (
             "SELECT content_id, text FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
@@ -544,7 +549,7 @@ class PostgresIndex:
                 self._vectors.found.update(((model, entry), b"") for entry in entries)
                 self._vectors.found.update(((model, entry), data) for entry, data in rows)
 
-            sql = "SELECT entry_id, data FROM vectors WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s AND view_id = ANY(%s::bigint[])"
+            sql = f"SELECT entry_id, data FROM vectors WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s AND {_OURS}"
             yield _Statement(sql, (entries, model, self._ids), take)
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
@@ -567,9 +572,9 @@ class PostgresIndex:
     def _ask_counts(self, keys: list[int]) -> Iterator[_Statement]:
         def take(rows: _Rows) -> None:
             self._counts.found.update(dict.fromkeys(keys, 0))
-            self._counts.found.update(rows)  # type: ignore[arg-type]
+            self._counts.found.update(rows)
 
-        sql = "SELECT term, sum(files)::bigint FROM term_counts WHERE view_id = ANY(%s::bigint[]) AND term = ANY(%s::int[]) GROUP BY term"
+        sql = f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(%s::int[]) GROUP BY term"
         yield _Statement(sql, (self._ids, keys), take)
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
@@ -748,7 +753,7 @@ class PostgresIndex:
     def containing(self, plan: TrigramPlan) -> Collection[int]:
         condition, values = _holding(plan)
         rows = self._list(
-            f"SELECT e.entry_id {_FROM}WHERE e.view_id = ANY(%s::bigint[]) AND c.view_id = ANY(%s::bigint[]) AND {condition}",
+            f"SELECT e.entry_id {_FROM}WHERE e.{_OURS} AND c.{_OURS} AND {condition}",
             (tuple(self._ids), tuple(self._ids), *values),
         )
         return list(map(itemgetter(0), rows))

@@ -54,14 +54,14 @@ class ViewWriter:
             raise
 
     def _open(self, view: View, recipe: str) -> None:
+        self._db.execute("BEGIN")
         name = "\n".join(view.key)
-        if not self._value("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", name):
+        if not self._value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", name):
             raise errors.IndexBusy(
                 f"Another program is writing {view.collection!r} ({view.ref}) in {self._database.url}.",
                 remedy="Wait until it has ended.",
             )
-        self._db.execute("SET statement_timeout = 0")
-        self._db.execute("BEGIN")
+        self._db.execute("SET LOCAL statement_timeout = 0")
         self._db.execute("SELECT set_config('findling.user', %s, true)", (view.owner,))
         self._db.execute(
             "INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", view.key
@@ -252,8 +252,8 @@ class ViewWriter:
         self._send()
         kinds = "" if docs else "AND c.kind <> 'docs' "
         sql = (
-            "SELECT entry_id FROM entries e JOIN contents c USING (content_id) WHERE e.view_id = %s AND chunk_count > 0 "
-            f"{kinds}"
+            "SELECT entry_id FROM entries e JOIN contents c USING (content_id) "
+            f"WHERE e.view_id = %s AND chunk_count > 0 {kinds}"
             "AND NOT EXISTS (SELECT FROM vectors v WHERE v.entry_id = e.entry_id AND v.model_id = %s) ORDER BY 1"
         )
         return [row[0] for row in self._db.execute(sql.encode(), (self.view_id, model_id))]
@@ -375,6 +375,7 @@ class ViewWriter:
 
     def close(self) -> None:
         """Give the view up; what was not published is as if it had never been."""
+        self._db.rollback()  # a server may notice later that a connection was closed
         self._db.close()
 
     def __enter__(self) -> Self:

@@ -29,7 +29,7 @@ from findling.model.errors import FetchRefused, FindlingError, InvalidInput, Net
 from findling.outbound.addresses import Target, addresses_of, target_of
 from findling.outbound.fetch import located
 from findling.outbound.git import GitOutput, GitServer, run_git, start_git
-from findling.store.layout import LOCK, discard
+from findling.store.local.layout import LOCK, discard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

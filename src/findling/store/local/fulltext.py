@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import tantivy
 
 from findling.model import errors
-from findling.store import fulltext_files, layout, lengths
+from findling.store import lengths
+from findling.store.local import fulltext_files, layout
+from findling.store.local.schema import IndexDamaged, full
 from findling.store.proposals import rounded
 from findling.store.protocols import CHUNK_BITS, Frequencies
-from findling.store.schema import IndexDamaged, full
 
 if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan

@@ -35,9 +35,9 @@ from typing import Any
 import apsw
 
 from findling.model import errors, secrets
-from findling.store import checksums
-from findling.store.layout import DATABASE as DATABASE
-from findling.store.layout import FULLTEXT as FULLTEXT
+from findling.store.local import checksums
+from findling.store.local.layout import DATABASE as DATABASE
+from findling.store.local.layout import FULLTEXT as FULLTEXT
 
 
 class IndexDamaged(errors.IndexUnavailable):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
-from findling.store.schema import open_unlinked
+from findling.store.local.schema import open_unlinked
 
 
 class SqliteCheck(NamedTuple):

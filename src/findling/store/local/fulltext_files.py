@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.model import errors
-from findling.store import layout
+from findling.store.local import layout
 
 FORMAT = "3"
 """Written beside the index, with the identity of the tables it belongs to; anything else there means: build anew."""

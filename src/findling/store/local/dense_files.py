@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from findling.store.models import Models
+    from findling.store.local.models import Models
 
 FILE_ROWS = 100_000
 """Below this many rows, reading the table takes at most 40 ms. The file takes a twentieth of the text's size."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from findling.store.schema import scalar
+from findling.store.local.schema import scalar
 
 
 def tree_key(manifest_id: int) -> str:

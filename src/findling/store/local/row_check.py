@@ -14,7 +14,8 @@ import apsw
 from findling.model import term_rows
 from findling.model.codings import HASH_BYTES
 from findling.model.types import SYMBOL_KINDS
-from findling.store import checksums, parts
+from findling.store import parts
+from findling.store.local import checksums
 
 _PLAIN_NAME = re.compile(r"\w+", re.ASCII)
 _KINDS = frozenset(("", "integer", "text", "blob", "real"))

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from findling.model import errors
-from findling.store import layout, schema
-from findling.store.layout import DATABASE, LOCK, WATCHER
-from findling.store.lock import WriterLock
+from findling.store.local import layout, schema
+from findling.store.local.layout import DATABASE, LOCK, WATCHER
+from findling.store.local.lock import WriterLock
 
 _FOLDER = "findling-anew-"
 """What the names of such folders begin with; they lie in the store that they are to replace, on the same disk."""

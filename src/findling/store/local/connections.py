@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, layout, row_check, schema
-from findling.store.lock import WriterLock
+from findling.store.local import checksums, layout, row_check, schema
+from findling.store.local.lock import WriterLock
 
 _LOOK_AGAIN_S = 0.01
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from findling.config.roots import LIVE
 from findling.model.types import FileState, SkippedFile, TreeState
-from findling.store import manifests, parts, schema
-from findling.store.batches import BatchWriter, typed
+from findling.store import parts
+from findling.store.local import manifests, schema
+from findling.store.local.batches import BatchWriter, typed
 
 _FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
 """From a path's few entries to the manifest; left alone, SQLite may go through all of its files."""

@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, connections, fulltext, fulltext_files, layout, manifests, rebuilding, schema
-from findling.store.layout import DATABASE, FULLTEXT, LOCK
-from findling.store.lock import WriterLock
+from findling.store.local import checksums, connections, fulltext, fulltext_files, layout, manifests, rebuilding, schema
+from findling.store.local.layout import DATABASE, FULLTEXT, LOCK
+from findling.store.local.lock import WriterLock
 
 _LOOKS = 3
 

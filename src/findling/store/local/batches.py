@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from findling.model import term_rows
-from findling.store import connections, fulltext, fulltext_files, manifests, schema
-from findling.store.lock import WriterLock
+from findling.store.local import connections, fulltext, fulltext_files, manifests, schema
+from findling.store.local.lock import WriterLock
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""

@@ -10,9 +10,10 @@ from findling.model import secrets, tokenizer
 from findling.model.reading import Reading
 from findling.model.rows import squashed
 from findling.model.types import FileState
-from findling.store import connections, garbage, parts, schema
-from findling.store.batches import typed
-from findling.store.manifest_writer import ManifestWriter
+from findling.store import parts
+from findling.store.local import connections, garbage, schema
+from findling.store.local.batches import typed
+from findling.store.local.manifest_writer import ManifestWriter
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT
 
 

@@ -20,19 +20,20 @@ from findling.model import term_rows
 from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import UTF8
-from findling.store import connections, fulltext, fulltext_files, layout, parts, schema
-from findling.store.listed import Listed
-from findling.store.models import Models
+from findling.store import parts
+from findling.store.local import connections, fulltext, fulltext_files, layout, schema
+from findling.store.local.listed import Listed
+from findling.store.local.models import Models
+from findling.store.local.schema import DATABASE, FULLTEXT, batches
 from findling.store.proposals import proposed
 from findling.store.protocols import ANY, Frequencies, OnlyThese, VectorRows
-from findling.store.schema import DATABASE, FULLTEXT, batches
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from findling.model.trigram_plan import TrigramPlan
-    from findling.store.dense import DenseIndex
+    from findling.store.local.dense import DenseIndex
     from findling.store.protocols import Index
 
 _WRITTEN = "SELECT key, value FROM meta WHERE key IN ('generation', 'only_vectors')"
@@ -431,7 +432,7 @@ class IndexReader:
         """The sign bits of a model's vectors, as of this generation."""
         known = self._dense.get(model_id)
         if known is None:
-            from findling.store.dense import DenseIndex
+            from findling.store.local.dense import DenseIndex
 
             index = DenseIndex(self.models, model_id)
         else:

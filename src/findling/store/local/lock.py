@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 
 from findling.model import errors
-from findling.store import layout
-from findling.store.layout import LOCK as LOCK
-from findling.store.schema import map_error, open_unlinked
+from findling.store.local import layout
+from findling.store.local.layout import LOCK as LOCK
+from findling.store.local.schema import map_error, open_unlinked
 
 _POLL_S = 0.02
 

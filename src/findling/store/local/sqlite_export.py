@@ -23,10 +23,10 @@ import apsw
 from findling.model import errors, vector_codes
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
-from findling.store import checksums, schema
-from findling.store.models import Model
+from findling.store.local import checksums, schema
+from findling.store.local.models import Model
+from findling.store.local.reader import IndexReader
 from findling.store.protocols import CHUNK_BITS
-from findling.store.reader import IndexReader
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")
 """By this number in its head a database is known as one of ours, which may be replaced."""

@@ -10,9 +10,9 @@ import apsw
 
 from findling.model.codings import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
 from findling.model.rows import ManifestRow
-from findling.store import schema
+from findling.store.local import schema
+from findling.store.local.schema import batches
 from findling.store.protocols import VectorRows
-from findling.store.schema import batches
 
 _REMEMBERED = 6_000
 """Files whose vectors are kept between queries, some 10 kB each."""

@@ -9,7 +9,7 @@ import apsw
 
 from findling.model.rows import squashed
 from findling.store import parts
-from findling.store.schema import WITHOUT_TEXT
+from findling.store.local.schema import WITHOUT_TEXT
 
 KEEP_UNREFERENCED = 2000
 """Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""

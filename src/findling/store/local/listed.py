@@ -10,7 +10,8 @@ from typing import Any
 import apsw
 
 from findling.model.types import TreeState
-from findling.store import manifests, parts, schema
+from findling.store import parts
+from findling.store.local import manifests, schema
 
 
 class Listed:
