@@ -11,6 +11,7 @@ import ast
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from posixpath import commonprefix
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -106,10 +107,13 @@ def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
 
 
 class EdgeSearch:
-    """Finds edges for one question, within a time; what was read of files for one definition serves the next."""
+    """Finds edges for one question, within a time; what was read of files for one definition serves the next.
 
-    def __init__(self, index: Index, seconds: float = EDGES_S) -> None:
+    ``most_files``: of the files that hold a name, only so many are read, the nearest to the definition first."""
+
+    def __init__(self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None) -> None:
         self._index = index
+        self._most_files = most_files
         self._resolver = Resolver(index)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
@@ -161,9 +165,9 @@ class EdgeSearch:
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
         for name in names:
-            for file in self._files_with(name):
-                if file.language not in languages:
-                    continue
+            files = [file for file in self._files_with(name, wanted[0].file.path) if file.language in languages]
+            edges.cut = edges.cut or len(files) > (self._most_files or len(files))
+            for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
                 if not room or time.monotonic() > self._until:
                     edges.cut = True
@@ -174,12 +178,29 @@ class EdgeSearch:
         edges.sort()
         return edges
 
-    def _files_with(self, name: str) -> list[FileRow]:
-        """Files whose text can hold a name, those that are no tests first, as there may be no time for all."""
+    def overriding(self, definition: Definition) -> list[Definition]:
+        """The members of the same name in types that inherit a member's type by name."""
+        names = self._resolver.names(definition.file)
+        owner = names.parent(definition.symbol.position)
+        if not names.is_type(owner):
+            return []
+        found: list[Definition] = []
+        for edge in self.callers([Definition(definition.file, names.symbols[owner])]).found:
+            if edge.kind == "inherit" and edge.enclosing is not None and edge.grade != "possible":
+                there = self._resolver.names(edge.file)
+                own = there.defined.get((edge.enclosing.position, definition.symbol.name), [])[:1]
+                found += [Definition(edge.file, there.symbols[position]) for position in own]
+        return found
+
+    def _files_with(self, name: str, near: str) -> list[FileRow]:
+        """Files whose text can hold a name, as there may be no time for all: those that are no tests first, and of
+        these what stands nearest to a path."""
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
-        return sorted(files, key=lambda file: ("test" in path_flags(file.path), file.path))
+        return sorted(
+            files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
+        )
 
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
