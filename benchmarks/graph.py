@@ -5,7 +5,8 @@
 
 The name of FOLDER is that of its file in `results/graph/`, where what the analyser said is kept with the commit that it
 said it of; FOLDER must hold that commit. Analysers, by the language that most files have: jedi (pip) for Python, the
-language service of typescript (npm; NODE_PATH tells node where it is) for TypeScript and JavaScript.
+language service of typescript (npm; NODE_PATH tells node where it is) for TypeScript and JavaScript, libclang (pip) for
+C, go/types (the standard library of Go) for Go, javac (a JDK) for Java.
 
 Of each folder a hundred functions, methods and classes are drawn: a third each of those whose name is used at two to
 four places, at five to nineteen, and at more. At each place where such a name is used (at most `MOST_USES`, drawn),
@@ -200,6 +201,9 @@ ANALYSERS = {
     "javascript": Analyser(
         (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"), _program("node", str(HERE / "analysers" / "typescript.js"))
     ),
+    "c": Analyser((".c", ".h"), _program(sys.executable, str(HERE / "analysers" / "clang.py"))),
+    "go": Analyser((".go",), _program("go", "run", str(HERE / "analysers" / "definitions.go"))),
+    "java": Analyser((".java",), _program("java", str(HERE / "analysers" / "Definitions.java"))),
 }
 
 

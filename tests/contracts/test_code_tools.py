@@ -280,7 +280,8 @@ def test_detail_levels(workspace: Workspace) -> None:
         keys[level] = set(search(workspace, "retry_failed", detail_level=level)["results"][0])
     assert keys["location"] == {"path", "line_start", "line_end", "kind", "name", "score", "provenance"}
     assert keys["signature"] > keys["location"]
-    assert keys["context"] - keys["signature"] == keys["auto"] - keys["signature"] == {"body"}
+    assert keys["context"] - keys["signature"] == {"body"}
+    assert keys["auto"] - keys["context"] == {"related"}
     assert all("body" in result for result in search(workspace, "retry", detail_level="context")["results"])
     first = search(workspace, "retry_failed")["results"][0]
     lines = (workspace.engine.root / first["path"]).read_text().split("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import time
 from typing import Any
 
@@ -10,7 +11,7 @@ from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, symbol_id
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
-from findling.contracts.symbols import file_symbols, outline
+from findling.contracts.symbols import file_symbols, outline, related
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
 from findling.model.languages import LANGUAGES
@@ -92,7 +93,7 @@ def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
         facts["signature"] = hit.signature
     if hit.body:
         facts["body"] = hit.body
-    return facts
+    return facts | related(hit.related)
 
 
 def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
@@ -232,21 +233,35 @@ def health_check(call: Call, given: Arguments) -> Reply:
     return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
 
 
+OUTLINE_CHARS = budget.DEFAULT_CHARS - 2_000
+"""Of a page of an outline; what stands beside it comes on top."""
+
+
 def get_file_outline(call: Call, given: Arguments) -> Reply:
+    """The handler. A page takes definitions in their order, inner ones too, so that a long class is cut as well."""
     found, freshness = file_symbols(call, given["path"])
+    rows = [each for each in enumerate(found.symbols) if given["depth"] == "all" or each[1].parent < 0]
+    left = rows[call.offset :]
+    counts = range(1, len(left) + 1)
+    fitting = bisect.bisect_right(counts, OUTLINE_CHARS, key=lambda count: len(budget.dumps(outline(left[:count]))))
+    shown = max(fitting, min(1, len(left)))
     metadata = code_metadata.of_answer(
         call.workspace.ref_name,
         freshness=freshness,
         coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.job_active,
     )
+    if shown < len(left):
+        metadata["result_completeness"] = "truncated"
+        metadata["warnings"] = [f"{len(left) - shown} of {len(rows)} definitions come after these; see next_cursor."]
     facts = {
         "file_path": call.told(found.path),
         "language": found.language,
-        "symbols": outline(found, nested=given["depth"] == "all"),
+        "symbols": outline(left[:shown]),
         "metadata": metadata,
     }
-    return Reply(facts, "symbols", unfinished=freshness != "fresh")
+    listing = Listing(len(rows), repr(found.symbols), shown)
+    return Reply(facts, "symbols", unfinished=freshness != "fresh", listing=listing)
 
 
 # --- grammars --------------------------------------------------------------------------------------------------------

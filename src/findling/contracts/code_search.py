@@ -17,6 +17,7 @@ from findling.contracts import code_decisions as decide
 from findling.contracts import code_metadata, index_state, paging
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
+from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
@@ -142,7 +143,10 @@ def facts(
     """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
     result = answer.result
     shown = found[: given["limit"]]
-    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    compared = found[: max(given["limit"], 2)]
+    if len(compared) == 1 and answer.second is not None:  # the lead is over the second place, shown or not
+        compared = [*compared, _found(answer, *answer.second)]
+    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in compared)
     total = 0 if result.is_absent else result.total
     said = {**metadata, **_semantic_fields(config, answer, found, _fan_out(given)), **_rerank_fields(rerank)}
     said |= _confidence_fields(given, config, answer, shown, scores)
@@ -157,8 +161,9 @@ def facts(
             result_facts(item, score, given["detail_level"], result.intent)
             | {"provenance": item.provenance}
             | ({"group": item.hit.group} if result.groups else {})
-            for item, score in zip(shown, scores, strict=True)
+            for item, score in zip(shown, scores, strict=False)
         ],
+        **chain(() if result.is_absent else result.chain),
         **further_fields(answer),
         "query_intent": result.intent,
         "total_candidates": total,
@@ -393,7 +398,7 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["led_by"] = list(hit.parts)
     if hit.body:
         facts["body"] = hit.body
-    return facts
+    return facts | related(hit.related)
 
 
 def further_fields(answer: Answer) -> dict[str, Any]:

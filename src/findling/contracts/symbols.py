@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from findling.contracts.files import Lines, check_file, inside
 from findling.contracts.model import Call, Refusal
 from findling.contracts.workspaces import WAIT_S
 from findling.model.reports import NOT_YET
-from findling.model.types import Freshness, SymbolHit
+from findling.model.types import Freshness, Relations, Step, SymbolHit, mark_of
 
 if TYPE_CHECKING:
     from findling.model.rows import SymbolRow
@@ -44,6 +45,30 @@ def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
     ]
 
 
+def related(found: Relations) -> dict[str, Any]:
+    """``related``: what belongs to a definition, by how it does, a line each; left out where nothing is known. ``more``
+    and ``in_tests`` count what is not listed, ``at_least`` so many where not every file was read."""
+    by_role: dict[str, Any] = {}
+    for each in found.found:
+        by_role.setdefault(each.role, []).append(f"{each.path}:{each.line} {each.marked}")
+    counts: dict[str, Any] = {"more": found.more, "in_tests": found.in_tests}
+    by_role |= {name: number for name, number in counts.items() if number}
+    if found.cut and (found.more or found.in_tests):
+        by_role["at_least"] = True
+    return {"related": by_role} if by_role else {}
+
+
+def chain(steps: Sequence[Step]) -> dict[str, Any]:
+    """``chain``: the calls that connect places, a line each, indented by how deep the call is; left out without any."""
+    lines = [
+        f"{'  ' * each.depth}{each.name} {each.path}:{each.line}"
+        + (f" (called in line {each.called_at})" if each.called_at else "")
+        + mark_of(each.grade, each.why)
+        for each in steps
+    ]
+    return {"chain": lines} if lines else {}
+
+
 def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     """The definitions of a file, indexed again first if it has changed, and how fresh the index is.
 
@@ -70,15 +95,17 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     return found, freshness
 
 
-def outline(found: FileSymbols, *, nested: bool) -> list[dict[str, Any]]:
-    """The code family's fields of a file's definitions; with ``nested`` each has its inner ones as ``children``."""
-    nodes = [_node(row) for row in found.symbols]
+def outline(rows: Sequence[tuple[int, SymbolRow]]) -> list[dict[str, Any]]:
+    """The code family's fields of some of a file's definitions, given with their places in it. Each has its inner ones
+    as ``children``; one whose parent is not among them says its ``scope``."""
+    nodes = {place: _node(row) for place, row in rows}
     top: list[dict[str, Any]] = []
-    for row, node in zip(found.symbols, nodes, strict=True):
-        if not 0 <= row.parent < len(nodes):
-            top.append(node)
-        elif nested:
-            nodes[row.parent].setdefault("children", []).append(node)
+    for place, row in rows:
+        node = nodes[place]
+        if (parent := nodes.get(row.parent)) is not None:
+            parent.setdefault("children", []).append(node)
+        else:
+            top.append({**node, "scope": row.scope} if row.scope and row.parent >= 0 else node)
     return top
 
 

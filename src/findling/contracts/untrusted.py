@@ -7,15 +7,20 @@ block that is no JSON is an `UntrustedText`, which a transport marks beside the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
+
+from findling.model.types import Role
 
 FIELD = "untrusted"
+
+ROLES: tuple[str, ...] = get_args(Role)
+"""Fields of `symbols.related`."""
 
 FIELDS = frozenset(
     (
         *("path", "p", "file_path", "filePath", "docPath", "filename", "id", "symbol_id", "further", "led_by"),
         *("name", "qualified_name", "scope", "signature", "pattern", "tags"),
-        *("snippet", "body", "content", "chunkText", "preview", "excerpt", "ex", "answer"),
+        *("snippet", "body", "chain", *ROLES, "content", "chunkText", "preview", "excerpt", "ex", "answer"),
         *("title", "t", "header", "headings", "nextSteps"),
     )
 )

@@ -40,6 +40,9 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """The reason that an answer gives when the embedder fails, by the reason of the failure."""
 
 
+RELATED_PART = 4
+"""Of the room for the text of definitions, this part may go to what belongs to one of them."""
+
 SORTED_USES = 10_000
 """Uses of a name that are put in order before the first ones are answered: pages of them then fit together."""
 
@@ -61,15 +64,16 @@ class Answers:
             if not found.hits:
                 with self.searched.index.snapshot():
                     no_file = no_file_fits(self.searched, query)
-        meaning = self._meaning(query, found)
-        confidence = search.judge(found)
-        result = self._result(query, found, confidence, fresh, meaning)
+            meaning = self._meaning(query, found)
+            confidence = search.judge(found)
+            result = self._result(query, found, confidence, fresh, meaning, relate=query.bodies == "auto")
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
             query=query,
             result=result,
             grounds=found.grounds[: len(result.hits)],
+            second=(found.hits[1], found.grounds[1]) if len(found.hits) > 1 else found.second,
             intent_confidence=found.intent.confidence,
             intent_hint=found.intent.hint,
             ran=found.ran,
@@ -141,8 +145,16 @@ class Answers:
         return self._result(query, found, confidence, fresh, meaning)
 
     def _result(
-        self, query: Query, found: Found, confidence: Confidence, fresh: Freshened, meaning: Meaning
+        self,
+        query: Query,
+        found: Found,
+        confidence: Confidence,
+        fresh: Freshened,
+        meaning: Meaning,
+        *,
+        relate: bool = False,
     ) -> SearchResult:
+        """``relate``: with what belongs to the places that are shown in full; their files are still open then."""
         notes = [
             *query.notes,
             *found.notes,
@@ -152,17 +164,20 @@ class Answers:
         ]
         every = [coverage(store) for store in self.searched.stores]
         notes += not_searched(self.searched, every)
-        return search.make_result(
-            query,
-            found,
-            confidence,
-            joined_coverage(every),
-            fresh.freshness,
-            fresh.stale_reason,
-            notes,
-            fresh.started,
-            self.searched.stale,
-        )
+        index = self.searched.index
+        with index.snapshot():
+            return search.make_result(
+                query,
+                found,
+                confidence,
+                joined_coverage(every),
+                fresh.freshness,
+                fresh.stale_reason,
+                notes,
+                fresh.started,
+                self.searched.stale,
+                search.Relating(index, self.searched.lines) if relate and found.hits else None,
+            )
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file of one collection; None when it is not in the index."""
@@ -247,12 +262,16 @@ class Answers:
         )
 
     def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
-        """The same definitions; exact ones get their text as long as a first line fits."""
+        """The same definitions; exact ones get their text, and what belongs to them, as long as a first line fits."""
         told: list[types.SymbolHit] = []
         with self.searched.answer():
+            relating = search.Relating(self.searched.index, self.searched.lines)
             for hit in found:
                 file = self.searched.index.file_at(hit.path) if hit.match == "exact" else None
                 lines = self.searched.lines(file) if file and most > 0 else None
+                if lines:
+                    hit = replace(hit, related=relating.of_hit(hit, most // RELATED_PART))
+                    most -= search.chars_of(hit.related.found)
                 body = search.Body(
                     lines or (), range(hit.start_line, min(hit.end_line, len(lines or ())) + 1), hit.end_line
                 )

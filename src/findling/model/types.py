@@ -277,8 +277,70 @@ class GrepStream(Protocol):
         ...
 
 
+Role = Literal[
+    "overrides",
+    "overridden_by",
+    "inherited_by",
+    "called_by",
+    "passed_by",
+    "used_by",
+    "decorated_by",
+    "inherits",
+    "calls",
+    "same_in",
+]
+"""What something is to a definition; ``passed_by`` hands it on without a call, as what registers it does; ``same_in``
+is its twin, such as the asynchronous one."""
+
+
+class Relation(Struct, frozen=True):
+    """Something that belongs to a definition: where it stands, and the line there or its signature. ``grade`` and
+    ``why`` as of an `Edge`; None of a twin, which is told by its name and path, and of what overrides."""
+
+    role: Role
+    path: str
+    line: int
+    text: str
+    grade: Grade | None = None
+    why: str = ""
+
+    @property
+    def marked(self) -> str:
+        """The text, with the grade where that is not certain."""
+        return self.text + mark_of(self.grade, self.why)
+
+
+def mark_of(grade: Grade | None, why: str) -> str:
+    """What is written of a grade behind an edge: nothing where it is certain."""
+    return f" [{grade}{f': {why}' if why else ''}]" if grade not in (None, "certain") else ""
+
+
+class Relations(Struct, frozen=True):
+    """What belongs to a definition, the most telling first. ``in_tests``: uses of it in tests, which are not listed;
+    ``more``: how many others are not. ``cut``: not all files that hold its name were read."""
+
+    found: tuple[Relation, ...] = ()
+    in_tests: int = 0
+    more: int = 0
+    cut: bool = False
+
+
+class Step(Struct, frozen=True):
+    """A definition on the way of calls: ``depth`` calls below the first one, called in line ``called_at`` (0 for the
+    first) of the file of the last step above that is one less deep."""
+
+    path: str
+    line: int
+    name: str
+    depth: int = 0
+    called_at: int = 0
+    grade: Grade = "certain"
+    why: str = ""
+
+
 class SymbolHit(Struct, frozen=True):
-    """A definition. ``body``: its text from its first line on, as much of it as was asked for."""
+    """A definition. ``body``: its text from its first line on, as much of it as was asked for; ``related``: what
+    belongs to one that is shown so."""
 
     path: str
     line: int
@@ -291,6 +353,7 @@ class SymbolHit(Struct, frozen=True):
     signature: str
     match: Literal["exact", "prefix", "part"]
     body: str = ""
+    related: Relations = Relations()
 
 
 class Reference(Struct, frozen=True):
@@ -439,10 +502,11 @@ class Hit(Struct, frozen=True):
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
     of query words in it (0-based columns, end exclusive). ``body``: of a place that is shown in full its lines with
-    their numbers, of a longer one the parts that answer. ``sources`` names the channels that found it; ``parts`` those
-    of a pasted text that led there, with what they found: title, prose, trace, names, message. ``group``: docs for a
-    document, code for everything else. ``translations`` and ``copies`` are the paths of files that stand under this one
-    because they are it in other languages, and older, built or vendored copies of it.
+    their numbers, of a longer one the parts that answer; ``related``: what belongs to it.
+    ``sources`` names the channels that found it; ``parts`` those of a pasted text that led there, with what they found:
+    title, prose, trace, names, message. ``group``: docs for a document, code for everything else. ``translations``
+    and ``copies`` are the paths of files that stand under this one because they are it in other languages, and older,
+    built or vendored copies of it.
     """
 
     path: str
@@ -459,6 +523,7 @@ class Hit(Struct, frozen=True):
     snippet_start_line: int = 0
     matches: tuple[tuple[int, int, int], ...] = ()
     body: str = ""
+    related: Relations = Relations()
     sources: tuple[Channel, ...] = ()
     others: tuple[Span, ...] = ()
     reasons: tuple[Reason, ...] = ()
@@ -550,7 +615,8 @@ class SearchResult(Struct, frozen=True):
     and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
     the surer first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the
     hits beyond the usual length of an answer that has one (`Query.usual_chars`). ``lacking``: words of a subject of
-    their own that the question has and the first file has not, the most specific first.
+    their own that the question has and the first file has not, the most specific first. ``chain``: where the question
+    is how something comes about, the calls that connect the places that answer.
     """
 
     query: str
@@ -570,6 +636,7 @@ class SearchResult(Struct, frozen=True):
     groups: tuple[Group, ...] = ()
     lacking: tuple[str, ...] = ()
     offset: int = 0
+    chain: tuple[Step, ...] = ()
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
         """The hits by their groups, in the order of these; all of them under None where there are none."""
@@ -672,7 +739,8 @@ class Confidence(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """All that is known of what was asked: `Engine.search`'s result, and what any contract says beside it.
 
-    ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
+    ``grounds`` has one entry for each of the result's hits, in order. ``second``: the second place and its grounds,
+    whether or not it is shown. ``ran``: the channels that were asked.
     ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
     ``no_file``: that no file passes the question's filters, and what is nearest to them; '' where one does.
     ``timings_ms``: what bringing the index up to date and searching took. ``generation``: changes with whatever the
@@ -683,6 +751,7 @@ class Answer(Struct, frozen=True):
     result: SearchResult
     grounds: tuple[Grounds, ...]
     intent_confidence: float
+    second: tuple[Hit, Grounds] | None = None
     intent_hint: str | None = None
     ran: frozenset[Channel] = frozenset()
     meaning: Meaning = Meaning()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
+from functools import partial
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,12 +21,18 @@ from findling.model.types import (
     Freshness,
     Hit,
     Query,
+    Relations,
     SearchResult,
+    Step,
 )
 from findling.search.body import LINES, Body
+from findling.search.flow import asks_for_a_flow, chars_of
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
+
+if TYPE_CHECKING:
+    from findling.search.relations import Relating
 
 
 def make_result(
@@ -37,9 +45,17 @@ def make_result(
     notes: Sequence[str],
     started: float,
     changed_since: Set[str],
+    relating: Relating | None = None,
 ) -> SearchResult:
-    """``changed_since``: paths whose content on disk is no longer what was searched."""
-    hits = show(found.hits, found.bodies, query, sure=is_sure(found.hits, confidence.value))
+    """``changed_since``: paths whose content on disk is no longer what was searched. ``relating`` finds what belongs to
+    the places that are shown in full."""
+    chain: tuple[Step, ...] = ()
+    if relating is not None and found.groups[:1] != ("docs",) and asks_for_a_flow(query.text):
+        chain = relating.connecting(found.hits[:CONNECTED])
+    terms = found.terms.terms.keys() if found.terms is not None else ()
+    relate = None if relating is None else partial(relating.of_hit, terms=terms)
+    sure = is_sure(found.hits, confidence.value)
+    hits = show(found.hits, found.bodies, query, sure=sure, relate=relate, taken=chars_of(chain))
     further = found.hits[len(hits) :]
     cut = bool(query.max_tokens and further)
     said = list(notes)
@@ -72,8 +88,15 @@ def make_result(
         further=() if cut else further,
         lacking=confidence.lacking,
         offset=query.offset,
+        chain=chain,
     )
 
+
+CONNECTED = 8
+"""Places among which calls are looked for that connect them."""
+
+RELATED_SHARE, RELATED_LINES = 0.3, 12
+"""Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all."""
 
 CHARS = 6_000
 """What an answer shows, where nothing else is said: what an agent reads without harm, with three places in full."""
@@ -102,10 +125,19 @@ LEAST_LINES = 3
 """On a screen that is too low for its list."""
 
 
-def show(hits: Sequence[Hit], bodies: Sequence[Body], query: Query, *, sure: bool) -> list[Hit]:
-    """The hits that an answer shows, the best in full; the first is always shown."""
+def show(
+    hits: Sequence[Hit],
+    bodies: Sequence[Body],
+    query: Query,
+    *,
+    sure: bool,
+    relate: Callable[[Hit, int], Relations] | None = None,
+    taken: int = 0,
+) -> list[Hit]:
+    """The hits that an answer shows, the best in full, with what ``relate`` finds for them; the first is always shown.
+    ``taken``: characters that something else in the answer takes."""
     asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
-    chars = asked or query.usual_chars or CHARS
+    chars = max(1, (asked or query.usual_chars or CHARS) - taken)
     sizes = list(accumulate(len(_header(hit)) + query.place_chars for hit in hits))
     listed = len(hits)
     if asked or query.usual_chars:
@@ -121,11 +153,18 @@ def show(hits: Sequence[Hit], bodies: Sequence[Body], query: Query, *, sure: boo
         lines = max(LINES, chars // CHARS_OF_LINE)
         if turn and query.bodies == "auto":
             lines //= BESIDE
+        here = room if last or query.bodies == "all" else int(room * BODY_SHARE)
+        related = Relations()
+        if relate is not None and query.bodies == "auto" and screen > RELATED_LINES:
+            related = relate(shown[place], int(here * RELATED_SHARE))
+            room -= (size := chars_of(related.found))
+            here -= size
+            screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if last else screen / 2)))
-        text = bodies[place].text(lines, room if last or query.bodies == "all" else int(room * BODY_SHARE))
+        text = bodies[place].text(lines, here)
         room -= len(text)
         screen -= text.count("\n") + 2
-        shown[place] = replace(shown[place], body=text)
+        shown[place] = replace(shown[place], body=text, related=related)
     while len(shown) < len(hits) and sizes[len(shown)] - sizes[len(shown) - 1] <= room:
         room -= sizes[len(shown)] - sizes[len(shown) - 1]
         shown.append(hits[len(shown)])

@@ -11,6 +11,7 @@ import ast
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from posixpath import commonprefix
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -42,9 +43,13 @@ NO_USES = ("write", "return", "export", "package")
 
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
-"""Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
-about a use."""
+) | frozenset(
+    "open close read write seek readline readlines flush run start join send recv wait group match string error name "
+    "value len less swap size length get set put add contains isempty tostring equals hashcode push foreach map filter "
+    "then catch slice concat test exec call apply bind next done on emit once end".split()
+)
+"""Members of built-in types, and the commonest of standard libraries, in small letters: a single definition of such a
+name says little about a use."""
 
 
 class Definition(NamedTuple):
@@ -108,10 +113,16 @@ def callees(index: Index, wanted: Sequence[Definition], *, lines: Lines | None =
 
 
 class EdgeSearch:
-    """Finds edges for one question, within a time; what was read of files for one definition serves the next."""
+    """Finds edges for one question, within a time; what was read of files for one definition serves the next.
 
-    def __init__(self, index: Index, seconds: float = EDGES_S, *, lines: Lines | None = None) -> None:
+    ``most_files``: of the files that hold a name, only so many are read, the nearest to the definition first.
+    ``lines``: as for `callers`."""
+
+    def __init__(
+        self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None, lines: Lines | None = None
+    ) -> None:
         self._index = index
+        self._most_files = most_files
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
@@ -167,9 +178,10 @@ class EdgeSearch:
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
         self._learn_of_modules(keys, names)
         for name in names:
-            for file in self._files_with(name):
-                if RULES[file.language].family not in families:
-                    continue
+            files = self._files_with(name, wanted[0].file.path) if wanted else []
+            files = [file for file in files if RULES[file.language].family in families]
+            edges.cut = edges.cut or len(files) > (self._most_files or len(files))
+            for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
                 if not room or time.monotonic() > self._until:
                     edges.cut = True
@@ -180,12 +192,29 @@ class EdgeSearch:
         edges.sort()
         return edges
 
-    def _files_with(self, name: str) -> list[FileRow]:
-        """Files whose text can hold a name, those that are no tests first, as there may be no time for all."""
+    def overriding(self, definition: Definition) -> list[Definition]:
+        """The members of the same name in types that inherit a member's type by name."""
+        names = self._resolver.names(definition.file)
+        owner = names.parent(definition.symbol.position)
+        if not names.is_type(owner):
+            return []
+        found: list[Definition] = []
+        for edge in self.callers([Definition(definition.file, names.symbols[owner])]).found:
+            if edge.kind == "inherit" and edge.enclosing is not None and edge.grade != "possible":
+                there = self._resolver.names(edge.file)
+                own = there.defined.get((edge.enclosing.position, definition.symbol.name), [])[:1]
+                found += [Definition(edge.file, there.symbols[position]) for position in own]
+        return found
+
+    def _files_with(self, name: str, near: str) -> list[FileRow]:
+        """Files whose text can hold a name, as there may be no time for all: those that are no tests first, and of
+        these what stands nearest to a path."""
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
-        return sorted(files, key=lambda file: ("test" in path_flags(file.path), file.path))
+        return sorted(
+            files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
+        )
 
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
@@ -226,7 +255,7 @@ class EdgeSearch:
                 folder, _, last = file.path.rpartition("/")
                 stem = last.partition(".")[0]
                 called = stem if stem != "index" else folder.rpartition("/")[2]
-                for other in self._files_with(called) if called else ():
+                for other in self._files_with(called, file.path) if called else ():
                     here = self._resolver.names(other)
                     for imports in here.imported.values():
                         for use in imports:
@@ -272,7 +301,7 @@ class EdgeSearch:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
-        if use.receiver and len(every) == 1 and use.name not in _COMMON:
+        if use.receiver and len(every) == 1 and use.name.lower() not in _COMMON:
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1

@@ -288,8 +288,9 @@ class Resolver:
 
     def _imported(self, file: FileRow, use: Use) -> Meaning | None:
         if not use.name:
-            whole = use.value.partition(".")[0] != use.receiver.partition(".")[0] or "." not in use.value
-            return self._given_whole(self._module(file, use.receiver if whole else use.receiver.partition(".")[0]))
+            first = use.receiver.partition(".")[0]
+            is_first = use.value == use.receiver and RULES[file.language].row.modules == "python"
+            return self._given_whole(self._module(file, first if is_first and first else use.receiver))
         module = self._module(file, use.receiver)
         if module is None:  # a package without a file of its own
             below = f"{use.receiver}{'' if use.receiver.endswith('.') else '.'}{use.name}"

@@ -4,13 +4,16 @@
                         begin data 5f0a9c3e12d47b86    (in a pipe, where a model may read it: what follows is a file's)
                         10  a line of a place that is shown in full, with its number
                             … 12 lines                 (left out)
+                      called by path:12  a line          (what belongs to it: also calls, overrides, the same in, ...)
+                      and 2 more, 5 uses in tests
                         end data 5f0a9c3e12d47b86      (the number is another one in each answer)
                       by title, trace at line 12         (what of a pasted text led there)
                       and 11 translations and 1 copy     (files that stand under this one)
                       also 40-48 Other.place, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
                     one line for each file, or a block for what is shown in full, with an empty line around it; where
-                    code and documents are two groups, "== code ==" or "== docs ==" before each
+                    code and documents are two groups, "== code ==" or "== docs ==" before each; last, for a question
+                    about a flow, "== calls that connect these places ==" and an indented line for each step
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature
@@ -50,8 +53,10 @@ if TYPE_CHECKING:
         GrepStream,
         Hit,
         IndexReport,
+        Relations,
         SearchResult,
         Status,
+        Step,
         SymbolHit,
         SymbolResult,
     )
@@ -84,6 +89,7 @@ class PlainView:
                     self._line("")
                 self._hit(hit, explain)
                 before = hit
+        self._chain(result.chain)
 
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
         for position, file in enumerate(as_they_come(found, self._out)):
@@ -99,7 +105,7 @@ class PlainView:
         for result in results:
             for found in result.definitions:
                 self._definition(found, words.match_of(found, result.name))
-                self._body(list(body_lines(found)))
+                self._body(list(body_lines(found)), found.related)
             for use in result.references:
                 self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
 
@@ -163,7 +169,7 @@ class PlainView:
         warning = "changed since it was indexed" if hit.stale else ""
         lines = words.span(hit.start_line, hit.end_line)
         self._row(hit.path, lines, words.symbol_of(hit), marks=[",".join(hit.sources)], warning=warning)
-        self._body(list(body_lines(hit)))
+        self._body(list(body_lines(hit)), hit.related)
         if hit.parts:
             self._beside(f"by {', '.join(hit.parts)}")
         if siblings := words.siblings(hit):
@@ -179,6 +185,13 @@ class PlainView:
         name = found.qualified_name or found.name
         lines = words.span(found.start_line, found.end_line)
         self._row(found.path, lines, found.kind, name, code=found.signature, marks=[match] if match else [])
+
+    def _chain(self, chain: Sequence[Step]) -> None:
+        if chain:
+            self._line("")
+            self._line(words.heading("calls that connect these places"))
+            for text in words.steps(chain, self._places.shown):
+                self._beside(text)
 
     # --- how it looks: what `PrettyView` has in another form ---------------------------------------------------------
 
@@ -206,11 +219,13 @@ class PlainView:
             text = self._content(shortened(line) if self._terminal else line.text)
             self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
 
-    def _body(self, lines: Sequence[Line]) -> None:
+    def _body(self, lines: Sequence[Line], related: Relations) -> None:
+        """The lines of a place, and what belongs to it, which is lines of files as well."""
         if not lines:
             return
         width = max(len(str(line.number)) for line in lines)
         shown = [f"  {line.number or '':>{width}}  {visible(line.text)}".rstrip() for line in lines]
+        shown += [f"  {self._label(text)}" for text in words.related(related, self._places.shown)]
         if self._mark:
             shown = [f"  begin data {self._mark}", *shown, f"  end data {self._mark}"]
         for text in shown:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from findling.faces.cli.terminal.lines import Places
-    from findling.model.types import FileMatches, GrepStream, SearchResult
+    from findling.model.types import FileMatches, GrepStream, Relations, SearchResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
@@ -100,10 +100,12 @@ class PrettyView(PlainView):
         for line in lines:
             self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
 
-    def _body(self, lines: Sequence[Line]) -> None:
+    def _body(self, lines: Sequence[Line], related: Relations) -> None:
         width = max((len(str(line.number)) for line in lines), default=0)
         for line in lines:
             self._print(self._numbered(line, width))
+        for text in words.related(related, self._places.shown) if lines else ():
+            self._beside(text)
 
     def _beside(self, text: str) -> None:
         self._print(Text(f"  {visible(text)}", _QUIET))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import config, model
 from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
+from findling.model.types import mark_of
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
         GrepResult,
         Hit,
         IndexReport,
+        Relations,
+        Role,
         SearchResult,
         SkippedFile,
         Span,
         Status,
+        Step,
         SymbolHit,
         SymbolResult,
     )
@@ -76,6 +80,37 @@ def siblings(hit: Hit) -> str:
     found = (("translation", hit.translations), ("copy", hit.copies))
     counted = " and ".join(count(len(paths), what) for what, paths in found if paths)
     return f"and {counted}" if counted else ""
+
+
+ROLES: Mapping[Role, str] = {
+    "overrides": "overrides",
+    "overridden_by": "overridden by",
+    "inherited_by": "inherited by",
+    "called_by": "called by",
+    "passed_by": "passed on by",
+    "used_by": "used by",
+    "decorated_by": "decorated by",
+    "inherits": "inherits",
+    "calls": "calls",
+    "same_in": "the same in",
+}
+
+
+def related(found: Relations, shown: Callable[[str], str]) -> Iterator[str]:
+    """A line for each thing that belongs to a definition, and one for what is not listed."""
+    for each in found.found:
+        yield f"{ROLES[each.role]} {shown(each.path)}:{each.line}  {each.marked}"
+    left = [f"{found.more} more"] if found.more else []
+    left += [count(found.in_tests, "use") + " in tests"] if found.in_tests else []
+    if left:
+        yield f"and {', '.join(left)}{' at least' if found.cut else ''}"
+
+
+def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
+    """A line for each step of a chain of calls, indented by its depth."""
+    for each in chain:
+        at = f"  (called in line {each.called_at})" if each.called_at else ""
+        yield f"{'  ' * each.depth}{each.name}  {shown(each.path)}:{each.line}{at}{mark_of(each.grade, each.why)}"
 
 
 UNSURE = "nothing here looks like an answer"

@@ -12,7 +12,8 @@
 (var_spec value: (expression_list (identifier) @name))
 (binary_expression (identifier) @name)
 (unary_expression (identifier) @name)
-(literal_element (identifier) @name)
+(keyed_element value: (literal_element (identifier) @name))
+(literal_value (literal_element (identifier) @name))
 (index_expression (identifier) @name)
 (range_clause right: (identifier) @name)
 (parameter_declaration name: (identifier)) @target

@@ -1,0 +1,28 @@
+"""Whether a question is how something comes about, and what is written of the calls that show it. Pure and light."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from findling.model.types import Relation, Step
+
+_FLOW = re.compile(
+    r"\b(?:how|when|flows?|path|chain|propagat\w*|happens?|leads?|reach(?:es)?|steps?|sequence|end to end)\b"
+    r"|\bfrom\b.+\bto\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+FIELDS = 18
+"""Characters that are written of a step or a relation beside its path and its text: its role, its line, its grade."""
+
+
+def asks_for_a_flow(text: str) -> bool:
+    """Whether the order of calls is part of the answer to a question."""
+    return _FLOW.search(text) is not None
+
+
+def chars_of(told: Iterable[Relation | Step]) -> int:
+    """The characters that these take in an answer."""
+    shown = ((each.path, each.marked if isinstance(each, Relation) else each.name) for each in told)
+    return sum(len(path) + len(text) + FIELDS for path, text in shown)

@@ -1,0 +1,132 @@
+"""What belongs to a definition, and the calls that connect several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from findling.model.rows import FileRow
+from findling.search.edges import Definition
+from findling.search.flow import asks_for_a_flow
+from findling.search.relations import MOST_CALLERS, Relating
+from tests.in_memory import index_of
+
+FILES = {
+    "shop/base.py": "class Store:\n    def put(self, item):\n        raise NotImplementedError\n",
+    "shop/disk.py": (
+        "from shop.base import Store\n"
+        "from shop.words import clean\n"
+        "class Disk(Store):\n"
+        "    def put(self, item):\n"
+        "        item = clean(item)\n"
+        "        return self.write(item)\n"
+        "    def write(self, item): ...\n"
+    ),
+    "shop/words.py": "def clean(item):\n    return strip(item)\ndef strip(item): ...\n",
+    "shop/run.py": (
+        "from shop.disk import Disk\n"
+        "def main(items):\n"
+        "    disk = Disk()\n"
+        "    register(disk.put)\n"
+        "    for item in items:\n"
+        "        disk.put(item)\n"
+        "def register(hook): ...\n"
+    ),
+    "tests/test_disk.py": "from shop.disk import Disk\ndef test_put():\n    Disk().put(1)\n    Disk().put(2)\n",
+    "web/sync/client.py": "class Client:\n    def fetch(self, url):\n        a = 1\n        return a\n",
+    "web/async/client.py": "class AsyncClient:\n    async def fetch(self, url):\n        a = 1\n        return a\n",
+    "api/jdbc/JdbcLink.py": "class JdbcLink:\n    def open(self, url):\n        a = 1\n        return a\n",
+    "api/r2dbc/R2dbcLink.py": "class R2dbcLink:\n    def open(self, url):\n        a = 1\n        return a\n",
+    "other/place/link.py": "class Link:\n    def open(self, url):\n        a = 1\n        return a\n",
+}
+
+
+def relating(files: dict[str, str]) -> tuple[Relating, dict[str, Definition]]:
+    index = index_of(files)
+
+    def lines(file: FileRow) -> Sequence[str]:
+        return files[file.path].split("\n")
+
+    every = {
+        f"{file.path}:{symbol.qualified_name}": Definition(file, symbol)
+        for file in index.listing()
+        for symbol in index.symbols(file.blob_id)
+    }
+    return Relating(index, lines), every
+
+
+def told(files: dict[str, str], name: str, chars: int = 5_000) -> list[tuple[str, str, int]]:
+    found, every = relating(files)
+    return [(each.role, each.path, each.line) for each in found.of(every[name], chars).found]
+
+
+def test_it_is_told_who_calls_a_definition_and_what_it_calls() -> None:
+    assert told(FILES, "shop/disk.py:Disk.put") == [
+        ("overrides", "shop/base.py", 2),
+        ("called_by", "shop/run.py", 6),
+        ("passed_by", "shop/run.py", 4),
+        ("calls", "shop/words.py", 1),
+        ("calls", "shop/disk.py", 7),
+    ]
+    assert ("overridden_by", "shop/disk.py", 4) in told(FILES, "shop/base.py:Store.put")
+    assert ("inherited_by", "shop/disk.py", 3) in told(FILES, "shop/base.py:Store")
+
+
+def test_lines_and_signatures_are_shown_with_the_reason_of_a_likely_edge_and_tests_are_counted() -> None:
+    found, every = relating(FILES)
+    related = found.of(every["shop/disk.py:Disk.put"], 5_000)
+    assert related.in_tests == 2
+    assert [each.marked for each in related.found[1:4]] == [
+        "disk.put(item) [likely: made by Disk()]",
+        "register(disk.put) [likely: made by Disk()]",
+        "clean(item)",
+    ]
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    many = {f"use{n}.py": "from shop.words import clean\nclean(1)\n" for n in range(9)}
+    found, every = relating({**FILES, **many})
+    related = found.of(every["shop/words.py:clean"], 5_000)
+    assert len([each for each in related.found if each.role == "called_by"]) == MOST_CALLERS
+    assert related.more == 10 - MOST_CALLERS
+    shorter = found.of(every["shop/words.py:clean"], 60)
+    assert len(shorter.found) + shorter.more == len(related.found) + related.more
+
+
+def test_a_twin_differs_in_one_word_throughout_or_is_asynchronous() -> None:
+    assert ("same_in", "web/async/client.py", 2) in told(FILES, "web/sync/client.py:Client.fetch")
+    assert ("same_in", "api/r2dbc/R2dbcLink.py", 2) in told(FILES, "api/jdbc/JdbcLink.py:JdbcLink.open")
+    assert "same_in" not in {role for role, *_ in told(FILES, "other/place/link.py:Link.open")}
+    text = "def open(url):\n    a = 1\n    return a\n"
+    family = {f"api/{name}/{name}.py": text for name in ("one", "two", "six", "ten", "few")}
+    assert "same_in" not in {role for role, *_ in told(family, "api/one/one.py:open")}
+
+
+def test_a_chain_has_the_places_in_the_order_of_calls() -> None:
+    found, every = relating(FILES)
+    steps = found.chain([every["shop/words.py:strip"], every["shop/disk.py:Disk.put"]])
+    assert [(each.name, each.depth, each.called_at) for each in steps] == [
+        ("Disk.put", 0, 0),
+        ("clean", 1, 5),
+        ("strip", 2, 2),
+    ]
+    assert found.chain([every["shop/words.py:strip"], every["web/sync/client.py:Client.fetch"]]) == ()
+
+
+def test_a_chain_begins_at_a_caller_that_two_places_share() -> None:
+    files = {"a.py": "def one(): ...\ndef two(): ...\ndef both():\n    two()\n    one()\n"}
+    found, every = relating(files)
+    steps = found.chain([every["a.py:one"], every["a.py:two"]])
+    assert [(each.name, each.depth) for each in steps] == [("both", 0), ("two", 1), ("one", 1)]
+
+
+def test_recursion_ends() -> None:
+    files = {"a.py": "def one(n):\n    return two(n)\ndef two(n):\n    return one(n) + two(n)\n"}
+    found, every = relating(files)
+    assert [each.name for each in found.chain([every["a.py:two"], every["a.py:one"]])] == ["two", "one"]
+    assert found.of(every["a.py:two"], 1_000).found[0].line == 2
+
+
+def test_a_question_how_something_comes_about_asks_for_a_flow() -> None:
+    assert asks_for_a_flow("How does a retry get from the queue to the worker?")
+    assert asks_for_a_flow("what happens if the owner still exists")
+    assert not asks_for_a_flow("class Client")
