@@ -416,7 +416,7 @@ class UnreadFiles:
         for known, reason, detail in self._store.reader.listed.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
                 return SkippedFile(known, reason, detail)
-        if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):
+        if self._store.lasting or not self._may_list or path.startswith("/"):
             return None
         looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
         return next((file for file in looked.skipped if file.reason not in _PRESENT), None)

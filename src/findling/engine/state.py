@@ -13,6 +13,7 @@ from findling import sources
 from findling.engine import parts
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
+from findling.engine.remote.store import SCHEMA_VERSION, RemoteStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
@@ -81,6 +82,8 @@ class Health(Struct, frozen=True):
 
 def health(store: OpenStore) -> Health:
     """Looks at what is on disk, and changes nothing."""
+    if isinstance(store, RemoteStore):
+        return Health(None, store.problem(), "", "compatible", SCHEMA_VERSION)
     gone = None
     if not store.root.is_dir():
         gone = errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
@@ -109,6 +112,8 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
+    if isinstance(store, RemoteStore):
+        return store.status()
     store.notes += parts.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)

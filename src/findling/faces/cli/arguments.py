@@ -212,6 +212,7 @@ def _build(name: str, command: Command) -> _Parser:
         parser.add_argument(*option.spellings, **option.about)
     parser.set_defaults(**command.preset)
     parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own configuration")
+    parser.add_argument("--store", metavar="URL", help="use the index in this PostgreSQL database, shared by machines")
     return parser
 
 

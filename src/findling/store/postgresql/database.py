@@ -42,7 +42,6 @@ _IDLE_S: Final = 60.0
 
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what fails is raised, in our words
 
-_OUR_SCHEMES = ("postgresql://", "postgres://")
 
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 _PASSWORD_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
@@ -53,11 +52,6 @@ def masked(url: str) -> str:
     return _PASSWORD_OPTION.sub(r"\1***", _PASSWORD.sub("***", url))
 
 
-def is_address(url: str) -> bool:
-    """Whether a text is the address of a PostgreSQL database."""
-    return url.startswith(_OUR_SCHEMES)
-
-
 class Database:
     """Connections to one store. For any threads. Connects when it is first asked; raises the typed errors only.
 
@@ -65,11 +59,6 @@ class Database:
     """
 
     def __init__(self, url: str, *, user: str = "") -> None:
-        if not is_address(url):
-            raise errors.ConfigError(
-                f"{masked(url)!r} is not the address of a store.",
-                remedy="Write postgresql://USER@HOST:PORT/DATABASE; the password comes from PGPASSFILE or PGPASSWORD.",
-            )
         try:
             self._info = conninfo.make_conninfo(
                 url,

@@ -17,6 +17,7 @@ from findling.model import term_rows
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql.described import Listed, Models
 from findling.store.proposals import proposed, rounded
 from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
 
@@ -327,6 +328,29 @@ class PostgresIndex:
     def manifest(self) -> ManifestRow | None:
         return self.totals.manifest
 
+    @property
+    def models(self) -> Models:
+        return Models(self)
+
+    @property
+    def listed(self) -> Listed:
+        return Listed(self)
+
+    def latest_fingerprint(self) -> str | None:
+        """The id of the model that made the newest vectors; None without any."""
+        models = self.totals.models
+        return models[-1].fingerprint if models else None
+
+    def left_out(self) -> list[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that was left out."""
+        rows = self._list(f"SELECT path, reason, detail, view_id FROM skipped WHERE {_OURS}", (tuple(self._ids),))
+        return sorted((self._outer(path, view), reason, detail) for path, reason, detail, view in rows)
+
+    def languages(self) -> dict[str, int]:
+        """Files per language."""
+        sql = f"SELECT c.language, count(*) {_FROM}WHERE e.{_OURS} GROUP BY 1 ORDER BY 2 DESC, 1"
+        return dict(self._list(sql, (tuple(self._ids),)))
+
     # --- what stands where ----------------------------------------------------------------------------------------
 
     def _row(self, row: Sequence[Any]) -> FileRow:
@@ -334,7 +358,12 @@ class PostgresIndex:
         values: tuple[Any, ...] = (*row[:10], CONVERTED if encoding == CONVERTED else None)  # else it is kept as UTF-8
         file = FileRow(*values)
         name = self._named[view_id].name
-        return file._replace(path=f"{name}/{file.path}", collection=name) if name else file
+        return file._replace(path=self._outer(file.path, view_id), collection=name) if name else file
+
+    def _outer(self, path: str, view_id: int) -> str:
+        """A path as an answer has it."""
+        name = self._named[view_id].name
+        return f"{name}/{path}" if name else path
 
     def _ask_files(self, ids: list[int]) -> Iterator[_Statement]:
         def take(rows: _Rows) -> None:
@@ -347,6 +376,7 @@ class PostgresIndex:
     def _note_files(self, rows: Iterable[Sequence[Any]]) -> list[FileRow]:
         files = [self._row(row) for row in rows]
         self._files.found.update((file.entry_id, file) for file in files)
+        self._at.found.update((file.path, file) for file in files)
         return files
 
     def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
@@ -375,7 +405,7 @@ class PostgresIndex:
 
         def take(rows: _Rows) -> None:
             self._at.found.update(dict.fromkeys(paths))
-            self._at.found.update((file.path, file) for file in self._note_files(rows))
+            self._note_files(rows)
 
         sql = (
             f"SELECT {_FILE}FROM unnest(%s::bigint[], %s::text[]) AS asked(view_id, path) "
@@ -433,8 +463,7 @@ class PostgresIndex:
             'AND reverse(e.path) COLLATE "C" >= %s AND reverse(e.path) COLLATE "C" < %s',
             (tuple(self._ids), tail[::-1], f"{tail[::-1]}\U0010ffff"),
         )
-        names = self._named
-        return sorted(f"{name}/{path}" if (name := names[view].name) else path for path, view in rows)
+        return sorted(self._outer(path, view) for path, view in rows)
 
     # --- lists, each asked by its statement -----------------------------------------------------------------------
 

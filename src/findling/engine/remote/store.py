@@ -1,0 +1,203 @@
+"""A folder's view in a store that many machines share, as an engine holds it: open, asked, and brought up to date."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import stat
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from findling.engine.store import OpenStore
+from findling.model import errors
+from findling.model.types import Status
+from findling.outbound.files import NotRead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from findling.model.types import IndexReport, Progress
+    from findling.outbound.files import Files
+    from findling.store.local.reader import IndexReader
+    from findling.store.postgresql import Database, PostgresIndex
+
+SCHEMA_VERSION = 1
+
+
+class RemoteStore(OpenStore):
+    """The view of one folder, private to this user on this machine: others' folders of the same name are other views.
+
+    ``url``: the store's address. Nothing is looked at on disk for a question; what was published last is searched.
+    """
+
+    lasting: ClassVar[bool] = True
+
+    def __init__(self, base: OpenStore, url: str) -> None:
+        super().__init__(base.root, base.directory)
+        self.configuration = base.configuration
+        self.url = url
+
+    @cached_property
+    def database(self) -> Database:
+        from findling.store import postgresql  # an extra
+
+        return postgresql.Database(self.url)
+
+    @property
+    def manifest_key(self) -> tuple[str, str]:
+        return str(self.root), "live"
+
+    @property
+    def owner(self) -> str:
+        return f"{getpass.getuser()}@{platform.node()}"
+
+    @cached_property
+    def remote(self) -> PostgresIndex:
+        from findling.store import postgresql
+
+        return postgresql.PostgresIndex(self.database, [postgresql.View(*self.manifest_key, self.owner)])
+
+    @property
+    def reader(self) -> IndexReader:
+        # whatever is asked of a reader here, an index in PostgreSQL answers as well, its models and listing too
+        return cast("IndexReader", self.remote)
+
+    @property
+    def generation(self) -> str:
+        return f"{self.remote.totals.generation}:{self.url}"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a place to look: what is in it a question is told in its first round trip."""
+        return True
+
+    @contextmanager
+    def for_one_answer(self) -> Iterator[None]:
+        """All that a question asks is of one snapshot, and goes in as few round trips as it can. Raises `IndexNotReady`
+        where the folder was never published."""
+        with self.remote.snapshot():
+            yield
+            unpublished = self.remote.manifest is None
+        if unpublished:
+            raise errors.IndexNotReady(
+                f"{self.root} is not indexed in {self.database.url}.",
+                remedy=f"Run 'findling index --store {self.database.url} {self.root}'.",
+            )
+
+    @property
+    def replaced(self) -> bool:
+        return False
+
+    def close_if_replaced(self) -> None:
+        pass
+
+    def ready_to_read(self) -> None:
+        pass
+
+    def close(self) -> None:
+        super().close()
+        if "database" in self.__dict__:
+            self.database.close()
+            del self.database
+            self.__dict__.pop("remote", None)
+
+    def open_files(self) -> Files:
+        return StoreFiles(self.remote)
+
+    def new_files(self) -> Files:
+        return StoreFiles(self.remote)
+
+    @property
+    def source(self) -> Path | Files:
+        return self.open_files()
+
+    def fill(self, *, embed: bool, on_progress: Callable[[Progress], None], anew: bool = False) -> IndexReport:
+        """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
+        ``anew``: all files are read again."""
+        from findling.engine.remote import filling
+        from findling.store import postgresql
+
+        if not self.root.is_dir():
+            raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
+        self.database.migrate()
+        limits = self.configuration.limits if self.configuration.chunking else None
+        embedder = self.semantics.embedder() if embed else None
+        view = postgresql.View(*self.manifest_key, self.owner)
+        with postgresql.ViewWriter(self.database, view, filling.recipe_of(limits)) as writer:
+            if anew:
+                writer.empty()
+            return filling.fill(
+                self.root,
+                writer,
+                self.configuration.wanted,
+                limits=limits,
+                embedder=embedder,
+                on_progress=on_progress,
+                store=self.database.url,
+            )
+
+    def problem(self) -> str:
+        """What keeps the store from answering; '' for nothing."""
+        try:
+            with self.remote.snapshot():
+                _ = self.remote.totals
+        except errors.FindlingError as error:
+            return str(error)
+        return ""
+
+    def status(self) -> Status:
+        """The state of the view."""
+        from findling.engine.state import coverage_of, never_indexed
+
+        embedder = self.semantics.embedder()
+        with self.remote.snapshot():
+            manifest = self.remote.manifest
+            model = self.remote.models.id_of(embedder.fingerprint.id) if embedder else None
+            totals = self.remote.listed.totals()
+            return Status(
+                root=str(self.root),
+                store=self.database.url,
+                indexing_status="not_indexed" if manifest is None else "ready",
+                freshness="fresh" if manifest else "stale",
+                schema_version=SCHEMA_VERSION,
+                coverage=coverage_of(self, model) if manifest else never_indexed(self),
+                symbols=totals["symbols"],
+                languages=self.remote.languages(),
+                model=embedder.fingerprint.id if embedder else "",
+                bytes_indexed=totals["bytes"],
+                bytes_on_disk=0,
+                last_indexed_at=manifest.synced_at if manifest else "",
+                skipped=(),
+                notes=(*self.take_notes(), *([self.semantics.problem] if self.semantics.problem else ())),
+            )
+
+
+class StoreFiles:
+    """The texts of a view as files: what was published is what is read. For one thread, within the index's snapshot."""
+
+    def __init__(self, index: PostgresIndex) -> None:
+        self._index = index
+
+    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
+        file = self._index.file_at(path)
+        text = self._index.doc_text(file.blob_id) if file is not None else None
+        if text is None:
+            return NotRead("not_found", "it is not in the store")
+        values = (stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, len(text), 0, 0, 0)
+        return os.stat_result(values, {"st_mtime_ns": 0, "st_ctime_ns": 0}), text
+
+    def status(self, path: str) -> os.stat_result | NotRead:
+        read = self.read(path, 0)
+        return read if isinstance(read, NotRead) else read[0]
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
