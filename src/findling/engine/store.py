@@ -57,6 +57,8 @@ class OpenStore:
     """
 
     lasting: ClassVar[bool] = False
+    far: ClassVar[bool] = False
+    """Whether it takes a round trip over a network to ask the index anything."""
 
     def __init__(
         self,

@@ -15,7 +15,6 @@ from findling import search
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Status
 from findling.outbound.files import NotRead
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class RemoteStore(OpenStore):
     """
 
     lasting: ClassVar[bool] = True
+    far: ClassVar[bool] = True
 
     def __init__(self, base: OpenStore, url: str) -> None:
         super().__init__(base.root, base.directory)
@@ -157,32 +157,6 @@ class RemoteStore(OpenStore):
         except errors.FindlingError as error:
             return str(error)
         return ""
-
-    def status(self) -> Status:
-        """The state of the view."""
-        from findling.engine.state import coverage_of, never_indexed
-
-        embedder = self.semantics.embedder()
-        with self.remote.snapshot():
-            manifest = self.remote.manifest
-            model = self.remote.models.id_of(embedder.fingerprint.id) if embedder else None
-            totals = self.remote.listed.totals()
-            return Status(
-                root=str(self.root),
-                store=self.database.url,
-                indexing_status="not_indexed" if manifest is None else "ready",
-                freshness="fresh" if manifest else "stale",
-                schema_version=SCHEMA_VERSION,
-                coverage=coverage_of(self, model) if manifest else never_indexed(self),
-                symbols=totals["symbols"],
-                languages=self.remote.languages(),
-                model=embedder.fingerprint.id if embedder else "",
-                bytes_indexed=totals["bytes"],
-                bytes_on_disk=0,
-                last_indexed_at=manifest.synced_at if manifest else "",
-                skipped=(),
-                notes=(*self.take_notes(), *([self.semantics.problem] if self.semantics.problem else ())),
-            )
 
 
 _TEXTS_AT_ONCE = 200
