@@ -7,8 +7,10 @@ tool would find, only what no answer may say.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from fnmatch import fnmatch
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +25,7 @@ from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
+from findling.store.local import rebuilding
 from findling.store.local.lock import WriterLock
 from tests.contracts.conftest import FILES, write_files
 
@@ -32,6 +35,8 @@ NOWHERE = "http://127.0.0.1:9"
 
 EMBEDDERS = ("bundled", "off", "ollama", "ollama gone", "ollama without the model", "ollama too slow")
 INDEXES = ("none", "whole", "half embedded", "stale", "being written")
+ANEW = "being built anew"
+"""Beside one that is stale; it answers until the new one is whole."""
 FOLDERS = ("one", "several", "mixed", "one is gone")
 
 LATER = {
@@ -55,6 +60,7 @@ def all_states() -> list[State]:
     states = [State(embedder, index, "one") for embedder in EMBEDDERS for index in INDEXES]
     states += [State(embedder, "whole", folders) for embedder in EMBEDDERS for folders in FOLDERS[1:]]
     states += [State("bundled", index, folders) for index in INDEXES if index != "whole" for folders in FOLDERS[1:]]
+    states += [State("bundled", ANEW, folders) for folders in FOLDERS] + [State("ollama", ANEW, "one")]
     return states
 
 
@@ -97,7 +103,7 @@ class Folders:
                 engine.index(embed=index != "half embedded")
                 if index == "half embedded" and embedder != "off":
                     engine.reembed(["docs/guide.md", "src/main.py"], anew=False)
-        if index in ("stale", "being written"):
+        if index in ("stale", "being written", ANEW):
             for path, text in LATER.items():
                 (root / path).parent.mkdir(exist_ok=True)
                 (root / path).write_text(text, encoding="utf-8")
@@ -152,13 +158,16 @@ def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
             named["second"] = second
     else:
         named = {"": first}
-    locks = [WriterLock(root / ".findling", wait_s=0) for root in named.values() if state.index == "being written"]
     try:
-        with Workspace(roots=given) as workspace:
+        with ExitStack() as held, Workspace(roots=given) as workspace:
+            for root in named.values():
+                if state.index == "being written":
+                    held.callback(WriterLock(root / ".findling", wait_s=0).release)
+                if state.index == ANEW:
+                    begun = held.enter_context(rebuilding.beside(root / ".findling", wait_s=0))
+                    shutil.copy(root / ".findling" / "index.db", begun)
             yield Asked(state, workspace, named)
     finally:
-        for lock in locks:
-            lock.release()
         if state.folders == "one is gone":
             second.rename(second.with_name("second"))
         forget()
@@ -194,6 +203,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("semantic_search", {"query": QUESTION, "threshold": 0.3}),
     ("semantic_search", {"query": QUESTION, "threshold": 1}),
     ("semantic_search", {"query": QUESTION, "threshold": 0, "limit": 1}),
+    ("search_docs", {"query": "the program", "limit": 1}),
+    ("find_similar", {"docPath": "docs/guide.md", "limit": 1}),
     ("semantic_search", {"query": NOTHING, "threshold": 0.5}),
     ("find_similar", {"docPath": "docs/guide.md"}),
     ("find_similar", {"docPath": "docs/none.md"}),
@@ -393,6 +404,9 @@ def check_status(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) 
             assert facts["file_count"] == len(FILES) * len(asked.roots), "not the files that there are"
 
 
+LINES = ("line_start", "start_line", "line", "lineRange", "ln")
+
+
 def check_pages(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -> None:
     """A list that is cut leads to its next page, which repeats nothing, or says that the index has changed since."""
     total = told.facts.get("total_candidates", told.facts.get("total"))
@@ -403,7 +417,7 @@ def check_pages(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -
     if cursor is not None:
         following = ask(asked, tool, {**given, "cursor": cursor})
         places, again = (
-            [(path_of(place), place.get("line_start") or place.get("start_line") or place["line"]) for place in page]
+            [(path_of(place), str(next((place[key] for key in LINES if key in place), ""))) for place in page]
             for page in (told.listed, following.listed)
         )
         assert (following.is_error and "is stale" in following.text) or not {*places} & {*again}, "places twice"
@@ -433,3 +447,12 @@ def test_no_answer_says_what_is_not_so(asked: Asked) -> None:
             except (AssertionError, LookupError) as error:
                 found.setdefault(f"{tool} {json.dumps(given)}", []).append(f"{check.__name__}: {error}")
     assert not found, json.dumps(found, indent=1)
+
+
+def test_a_document_is_compared_by_the_model_of_its_own_root(folders: Folders) -> None:
+    roots = [folders.of("first", "ollama", "whole"), folders.of("second", "bundled", "whole")]
+    with Workspace(roots=roots) as workspace:
+        for name, other in (("first", "second"), ("second", "first")):
+            facts = call("find_similar", {"docPath": f"{name}/docs/guide.md"}, workspace).as_json()
+            assert [place["docPath"] for place in facts["similar"]] == [f"{name}/five.txt"]
+            assert [note.partition(":")[0] for note in facts["notes"]] == [other], "not what could not be compared"

@@ -29,7 +29,7 @@ def said(facts: dict[str, Any]) -> list[str]:
 
 def test_these_are_all_families_searches() -> None:
     assert {TOOLS[name].family for name in SEARCHES} == {"code", "graph", "docs", "library", "repo"}
-    assert len(SEARCHES) == 7
+    assert len(SEARCHES) == 8
 
 
 @pytest.mark.parametrize("name", SEARCHES)

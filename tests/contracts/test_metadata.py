@@ -12,6 +12,7 @@ import pytest
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
 from findling.contracts import TOOLS, Workspace, call
+from findling.contracts.tools import LIKE_CODE
 
 QUESTION = "how is a failed request sent again"
 
@@ -86,6 +87,10 @@ def test_the_measures_are_those_of_the_results(query: str, workspace: Workspace)
     first, second = [*scores, 0.0, 0.0][:2]
     assert metadata["top_score"] == pytest.approx(first, abs=ROUNDED)
     assert metadata["score_margin"] == pytest.approx(first - second if len(scores) > 1 else first, abs=ROUNDED)
+    for fewer in ({"limit": 1}, {"limit": 1, "detail_level": "auto"}, {"max_tokens": 20}):
+        alone = search(workspace, query, **fewer)
+        assert alone["metadata"]["score_margin"] == metadata["score_margin"], fewer
+        assert len(alone["results"]) == min(1, len(scores)) and "further" not in alone
     kinds = [result["provenance"] for result in found["results"][:5]]
     if "hybrid" in kinds:
         expected = min(1.0, 0.5 + 0.5 * kinds.count("hybrid") / len(kinds))

@@ -40,6 +40,22 @@ def write(root: Path) -> None:
         )
 
 
+def write_documents(root: Path) -> None:
+    """Documents about one thing, and a file with more definitions than an answer has room for."""
+    (root / "docs").mkdir(parents=True)
+    for number in range(FILES):
+        (root / "docs" / f"tea_{number:02}.md").write_text(
+            f"# Tea {number}\n\nGreen tea is brewed for {number} minutes.\n"
+        )
+    methods = "".join(f"    def brew_{number}(self, leaves):\n        return leaves\n\n" for number in range(400))
+    (root / "docs" / "brewing.py").write_text(f"class Brewing:\n{methods}\ndef last_cup(tea):\n    return tea\n")
+
+
+def write_for(tool: str, root: Path) -> Path:
+    (write_documents if tool in OF_DOCUMENTS or tool in OUTLINES else write)(root)
+    return root
+
+
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     root = tmp_path.resolve()
@@ -48,9 +64,18 @@ def own(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workspace(paged: Path) -> Iterator[Workspace]:
-    with Workspace(paged, root=paged) as opened:
-        yield opened
+def opened(paged: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workspace, Workspace]]:
+    documents = tmp_path_factory.mktemp("documents").resolve()
+    write_documents(documents)
+    with Workspace(paged, root=paged) as one, Workspace(documents, root=documents) as other:
+        assert other.engine.index().complete
+        yield one, other
+
+
+@pytest.fixture
+def workspace(request: pytest.FixtureRequest, opened: tuple[Workspace, Workspace]) -> Workspace:
+    tool = request.node.callspec.params["tool"]
+    return opened[tool in OF_DOCUMENTS or tool in OUTLINES]
 
 
 ASKED: Mapping[str, dict[str, Any]] = {
@@ -61,11 +86,20 @@ ASKED: Mapping[str, dict[str, Any]] = {
     "search_keyword": {"query": "send_again", "top_k": 4},
     "find_symbol": {"name": "retry", "limit": 4},
 }
-ITEMS = {"find_symbol": "symbols"}
+OF_DOCUMENTS: Mapping[str, dict[str, Any]] = {
+    "semantic_search": {"query": "how long is green tea brewed", "threshold": 0.1, "limit": 4},
+    "find_similar": {"docPath": "docs/tea_03.md", "limit": 4},
+    "search_docs": {"query": "green tea", "limit": 4},
+}
+EVERY = {**ASKED, **OF_DOCUMENTS}
+OUTLINES = ("list_defs_in_file", "get_file_outline")
+ITEMS = {"find_symbol": "symbols", "find_similar": "similar", **dict.fromkeys(OUTLINES, "symbols")}
+PATHS = ("path", "docPath", "p")
+LINES = ("line_start", "start_line", "line", "lineRange", "ln")
 
 
 def test_every_tool_that_takes_a_cursor_is_asked_here() -> None:
-    assert {name for name, tool in TOOLS.items() if "cursor" in tool.schema["properties"]} == set(ASKED)
+    assert {name for name, tool in TOOLS.items() if "cursor" in tool.schema["properties"]} == {*EVERY, *OUTLINES}
 
 
 def facts_of(result: ToolResult) -> dict[str, Any]:
@@ -73,20 +107,23 @@ def facts_of(result: ToolResult) -> dict[str, Any]:
     return result.structured
 
 
-def places(tool: str, facts: Mapping[str, Any]) -> list[tuple[str, int]]:
+def places(tool: str, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Where the items of a page stand, those that have one line each among them."""
     listed = [
-        (item["path"], item.get("line_start") or item.get("start_line") or item["line"])
+        (
+            next(item[key] for key in PATHS if key in item),
+            str(next((item[key] for key in LINES if key in item), "")),
+        )
         for item in facts[ITEMS.get(tool, "results")]
     ]
     for line in facts.get("further", ()):
         path, _, lines = line.partition(" ")[0].rpartition(":")
-        listed.append((path, int(lines.partition("-")[0])))
+        listed.append((path, lines.partition("-")[0]))
     return listed
 
 
-def pages(workspace: Workspace, tool: str, given: Mapping[str, Any]) -> list[list[tuple[str, int]]]:
-    found: list[list[tuple[str, int]]] = []
+def pages(workspace: Workspace, tool: str, given: Mapping[str, Any]) -> list[list[tuple[str, str]]]:
+    found: list[list[tuple[str, str]]] = []
     facts = facts_of(call(tool, given, workspace))
     found.append(places(tool, facts))
     while "next_cursor" in facts:
@@ -96,65 +133,87 @@ def pages(workspace: Workspace, tool: str, given: Mapping[str, Any]) -> list[lis
     return found
 
 
-@pytest.mark.parametrize("tool", ASKED)
+@pytest.mark.parametrize("tool", EVERY)
 def test_pages_follow_each_other_to_the_end(tool: str, workspace: Workspace) -> None:
     """Each place is on one page, and together they are the whole list."""
-    found = pages(workspace, tool, ASKED[tool])
+    found = pages(workspace, tool, EVERY[tool])
     every = [place for page in found for place in page]
     assert len(found) > 2 and all(page for page in found)
     assert len(every) == len(set(every))
-    limit = "top_k" if "top_k" in ASKED[tool] else "limit"
-    least = FILES if tool != "locate_symbol" else 2 * FILES
+    limit = "top_k" if "top_k" in EVERY[tool] else "limit"
+    least = {"locate_symbol": 2 * FILES, "find_similar": FILES - 1}.get(tool, FILES)
     assert len(every) >= least
-    if tool in ("search_code", "locate_symbol", "search_keyword", "find_symbol"):
-        facts = facts_of(call(tool, {**ASKED[tool], limit: 100}, workspace))
+    if tool not in ("search_semantic", "hybrid_search"):
+        facts = facts_of(call(tool, {**EVERY[tool], limit: 100}, workspace))
         assert places(tool, facts) == every
         assert "next_cursor" not in facts
         assert facts.get("total_candidates", facts.get("total_matches", len(every))) == len(every)
 
 
-@pytest.mark.parametrize("tool", ASKED)
+@pytest.mark.parametrize("tool", OUTLINES)
+def test_a_file_with_very_many_definitions_is_told_in_pages(tool: str, workspace: Workspace) -> None:
+    """Those of one class, too. Each page fits into an answer, and one that has more after it says so."""
+    given: dict[str, Any] = {"path": "docs/brewing.py"}
+    found: list[str] = []
+    while True:
+        facts = facts_of(call(tool, given, workspace))
+        assert len(json.dumps(facts)) < 33_000
+        names = [row["name"] for item in facts["symbols"] for row in (item, *item.get("children", ()))]
+        assert names
+        found += names
+        told = facts.get("metadata", {}).get("result_completeness", "truncated" if "truncated" in facts else "complete")
+        assert (told == "truncated") == ("next_cursor" in facts)
+        if "next_cursor" not in facts:
+            break
+        given["cursor"] = facts["next_cursor"]
+    assert found == ["Brewing", *(f"brew_{number}" for number in range(400)), "last_cup"]
+    assert len(facts["symbols"]) > 1 and facts["symbols"][0].get("scope") == "Brewing"
+
+
+@pytest.mark.parametrize("tool", EVERY)
 def test_what_a_token_budget_cut_is_on_the_next_page(tool: str, workspace: Workspace) -> None:
-    whole = [place for page in pages(workspace, tool, ASKED[tool]) for place in page]
-    short = pages(workspace, tool, {**ASKED[tool], "max_tokens": 60})
+    whole = [place for page in pages(workspace, tool, EVERY[tool]) for place in page]
+    short = pages(workspace, tool, {**EVERY[tool], "max_tokens": 60})
     assert len(short) > 3
     assert [place for page in short for place in page] == whole
 
 
-@pytest.mark.parametrize("tool", ASKED)
+@pytest.mark.parametrize("tool", EVERY)
 def test_a_cursor_changes_nothing_where_it_is_absent_and_is_of_one_question(tool: str, workspace: Workspace) -> None:
-    first = facts_of(call(tool, ASKED[tool], workspace))
+    first = facts_of(call(tool, EVERY[tool], workspace))
     cursor = first["next_cursor"]
-    asked = "query" if "query" in ASKED[tool] else "name"
-    other = call(tool, {**ASKED[tool], asked: "another", "cursor": cursor}, workspace)
+    asked = next(key for key in ("query", "name", "docPath") if key in EVERY[tool])
+    other = call(tool, {**EVERY[tool], asked: "another", "cursor": cursor}, workspace)
     assert other.is_error and "`cursor` belongs to another question" in other.text_blocks[0]
     wider = {
         key: value + 1 if isinstance(value, int) and key != "include_references" else value
-        for key, value in ASKED[tool].items()
+        for key, value in EVERY[tool].items()
     }
     assert "another question" in call(tool, {**wider, "cursor": cursor}, workspace).text_blocks[0]
     for wrong in ("x", "10", "1-2-3", f"{cursor}0", cursor.upper() + "Z", "-" + cursor):
-        refused = call(tool, {**ASKED[tool], "cursor": wrong}, workspace)
+        refused = call(tool, {**EVERY[tool], "cursor": wrong}, workspace)
         assert refused.is_error and "must be the next_cursor of an answer" in refused.text_blocks[0], wrong
     for wrong in (3, " ", "x" * 101):
-        assert "`cursor`" in call(tool, {**ASKED[tool], "cursor": wrong}, workspace).text_blocks[0]
-    again = facts_of(call(tool, ASKED[tool], workspace))
+        assert "`cursor`" in call(tool, {**EVERY[tool], "cursor": wrong}, workspace).text_blocks[0]
+    again = facts_of(call(tool, EVERY[tool], workspace))
     assert places(tool, again) == places(tool, first) and again["next_cursor"] == cursor
 
 
-@pytest.mark.parametrize("tool", ASKED)
-def test_a_cursor_is_stale_once_the_files_are_others(tool: str, own: Path) -> None:
+@pytest.mark.parametrize("tool", EVERY)
+def test_a_cursor_is_stale_once_the_files_are_others(tool: str, tmp_path: Path) -> None:
+    own = write_for(tool, tmp_path.resolve())
     with Workspace(own, root=own) as opened:
         opened.engine.index()
-        cursor = facts_of(call(tool, ASKED[tool], opened))["next_cursor"]
-        (own / "retry_00.py").write_text("def send_again():\n    return retry_request()\n", encoding="utf-8")
+        cursor = facts_of(call(tool, EVERY[tool], opened))["next_cursor"]
+        changed = own / ("docs/tea_00.md" if tool in OF_DOCUMENTS else "retry_00.py")
+        changed.write_text("def send_again():\n    return retry_request()\n", encoding="utf-8")
         opened.engine.sync()
-        refused = call(tool, {**ASKED[tool], "cursor": cursor}, opened)
+        refused = call(tool, {**EVERY[tool], "cursor": cursor}, opened)
         assert refused.is_error and "`cursor` is stale" in refused.text_blocks[0]
         if TOOLS[tool].family == "code":
             assert refused.structured is not None and refused.structured["error"]["code"] == "cursor_stale"
-        fresh = facts_of(call(tool, ASKED[tool], opened))
-        assert facts_of(call(tool, {**ASKED[tool], "cursor": fresh["next_cursor"]}, opened))
+        fresh = facts_of(call(tool, EVERY[tool], opened))
+        assert facts_of(call(tool, {**EVERY[tool], "cursor": fresh["next_cursor"]}, opened))
 
 
 def test_a_cursor_outlives_the_server(paged: Path) -> None:
@@ -166,16 +225,17 @@ def test_a_cursor_outlives_the_server(paged: Path) -> None:
     assert not set(places("search_code", first)) & set(places("search_code", second))
 
 
-@pytest.mark.parametrize("tool", ASKED)
+@pytest.mark.parametrize("tool", EVERY)
 def test_pages_of_several_roots(tool: str, tmp_path: Path) -> None:
     roots = [tmp_path.resolve() / name for name in ("one", "two")]
     for root in roots:
         root.mkdir()
-        write(root)
+        write_for(tool, root)
         with Engine.open(root=root) as engine:
             engine.index()
     with Workspace(roots=roots) as opened:
-        every = [place for page in pages(opened, tool, ASKED[tool]) for place in page]
+        asked = {"docPath": "two/docs/tea_03.md", "limit": 4} if tool == "find_similar" else EVERY[tool]
+        every = [place for page in pages(opened, tool, asked) for place in page]
     assert len(every) == len(set(every))
     assert {path.partition("/")[0] for path, _ in every} == {"one", "two"}
 
@@ -258,16 +318,16 @@ def test_an_embedder_that_fails_for_one_page_is_told(tool: str, paged: Path, mon
         raise EmbedderUnavailable("It takes too long.", reason="timeout")
 
     with Workspace(paged, root=paged) as opened:
-        cursor = facts_of(call(tool, ASKED[tool], opened))["next_cursor"]
+        cursor = facts_of(call(tool, EVERY[tool], opened))["next_cursor"]
         with monkeypatch.context() as patched:
             patched.setattr(SemanticChannel, "encode", fails)
-            second = call(tool, {**ASKED[tool], "cursor": cursor}, opened)
+            second = call(tool, {**EVERY[tool], "cursor": cursor}, opened)
         if tool == "search_semantic":  # without an embedder it has no list at all
             facts = facts_of(second)
             assert (facts["available"], facts["error"]) == (False, "It takes too long.")
         else:
             assert second.is_error and "`cursor` is stale" in second.text_blocks[0]
-        assert facts_of(call(tool, {**ASKED[tool], "cursor": cursor}, opened))["results"]
+        assert facts_of(call(tool, {**EVERY[tool], "cursor": cursor}, opened))["results"]
 
 
 def test_pages_of_results_that_are_ordered_anew(own: Path) -> None:

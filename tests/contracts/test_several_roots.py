@@ -351,6 +351,11 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
             found = facts(opened, "search_semantic", query="when is the shop open")
             assert {path.partition("/")[0] for path in paths(found)} == {"shop"}
             assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
+            found = facts(opened, "find_similar", docPath="shop/docs/shop.md")
+            assert found["notes"][0].startswith("museum: ")
+            assert {path.partition("/")[0] for path in paths(found, "similar", "docPath")} == {"shop"}
+            silent = call("find_similar", {"docPath": "museum/hours.md"}, opened).as_json()
+            assert (silent["error"], silent["similar"]) == ("ollama_unavailable", [])
             found = facts(opened, "search_code", query="when is the museum open")
             assert "museum/hours.md" in paths(found)
             assert any(said.startswith("museum: searched by words") for said in found["metadata"]["warnings"])
@@ -398,9 +403,20 @@ def test_plans_are_those_of_every_root(both: Workspace) -> None:
     assert paths(found, field="p") == ["shop/plans/0004-returns/plan.md"]
 
 
-def test_what_is_like_a_document(both: Workspace) -> None:
+def test_what_is_like_a_document_in_whatever_root(both: Workspace, project_name: str, shop: Path) -> None:
     found = facts(both, "find_similar", docPath="shop/docs/shop.md")
-    assert paths(found, "similar", "docPath") == ["shop/plans/0004-returns/plan.md"]
+    similar = paths(found, "similar", "docPath")
+    assert similar[0] == "shop/plans/0004-returns/plan.md"
+    assert f"{project_name}/docs/guide.md" in similar and "shop/docs/shop.md" not in similar
+    assert facts(both, "find_similar", docPath=str(shop / "docs/shop.md"))["similar"] == found["similar"]
+    code = facts(both, "find_similar", docPath="shop/src/basket.py:14", limit=9)
+    assert f"{project_name}/src/http/client.py" in paths(code, "similar", "docPath")
+    for path, message in (
+        ("shop/docs/none.md", "shop/docs/none.md is not in the index."),
+        ("shop/../../x.md", "path is outside of the root: shop/../../x.md"),
+        ("shop", "path is a directory: shop"),
+    ):
+        assert call("find_similar", {"docPath": path}, both).as_json()["message"] == message
 
 
 def test_the_library_has_absolute_paths(both: Workspace, shop: Path) -> None:

@@ -14,6 +14,7 @@ from project import FILES, configure, make
 import forked
 from findling.faces.cli.main import main
 from findling.faces.cli.terminal.progress import ProgressLines
+from tests.faces.served import COMMAND, start, stop
 
 MODEL = "nomic-embed-text"
 
@@ -56,6 +57,20 @@ def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
     (warning,) = map(json.loads, ran.stderr.splitlines())
     assert warning["level"] == "warning"
     assert f"Cannot connect to Ollama at {ollama.url}. Is Ollama running?" in warning["message"]
+
+
+def test_nobody_there_is_a_warning_where_only_the_index_names_the_model(root: Path, ollama: OllamaProcess) -> None:
+    """S1-7, D32: the index was made with Ollama, and nothing is configured any more."""
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    assert findling(root, "embed").returncode == 0
+    (root / ".findling" / "config.json").unlink()
+    server = start([*COMMAND, "--root", str(root)])
+    try:
+        assert server.says("Until then text and names are searched.")
+        (warning,) = [json.loads(line) for line in server.said if "Until then" in line]
+        assert warning["level"] == "warning" and "Ollama" in warning["message"]
+    finally:
+        stop(server)
 
 
 def test_vectors_of_another_model_are_a_warning(root: Path, ollama: OllamaProcess) -> None:

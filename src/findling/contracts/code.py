@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import time
 from typing import Any
 
@@ -230,21 +231,35 @@ def health_check(call: Call, given: Arguments) -> Reply:
     return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
 
 
+OUTLINE_CHARS = budget.DEFAULT_CHARS - 2_000
+"""Of a page of an outline; what stands beside it comes on top."""
+
+
 def get_file_outline(call: Call, given: Arguments) -> Reply:
+    """The handler. A page takes definitions in their order, inner ones too, so that a long class is cut as well."""
     found, freshness = file_symbols(call, given["path"])
+    rows = [each for each in enumerate(found.symbols) if given["depth"] == "all" or each[1].parent < 0]
+    left = rows[call.offset :]
+    counts = range(1, len(left) + 1)
+    fitting = bisect.bisect_right(counts, OUTLINE_CHARS, key=lambda count: len(budget.dumps(outline(left[:count]))))
+    shown = max(fitting, min(1, len(left)))
     metadata = code_metadata.of_answer(
         call.workspace.ref_name,
         freshness=freshness,
         coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.job_active,
     )
+    if shown < len(left):
+        metadata["result_completeness"] = "truncated"
+        metadata["warnings"] = [f"{len(left) - shown} of {len(rows)} definitions come after these; see next_cursor."]
     facts = {
         "file_path": call.told(found.path),
         "language": found.language,
-        "symbols": outline(found, nested=given["depth"] == "all"),
+        "symbols": outline(left[:shown]),
         "metadata": metadata,
     }
-    return Reply(facts, "symbols", unfinished=freshness != "fresh")
+    listing = Listing(len(rows), repr(found.symbols), shown)
+    return Reply(facts, "symbols", unfinished=freshness != "fresh", listing=listing)
 
 
 # --- grammars --------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ class Lead(Struct, frozen=True):
 
 
 def lead(scores: Sequence[float], provenances: Sequence[Provenance]) -> Lead:
-    """From the exposed scores of an answer and who found them, both in order."""
+    """From the exposed scores of the best places and who found those that are shown, both in order."""
     if not scores:
         return Lead(0.0, 0.0, 0.0)
     # A lone result has nothing to stand out from; a lead is over a second one.

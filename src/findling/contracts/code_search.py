@@ -143,7 +143,10 @@ def facts(
     """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
     result = answer.result
     shown = found[: given["limit"]]
-    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    compared = found[: max(given["limit"], 2)]
+    if len(compared) == 1 and answer.second is not None:  # the lead is over the second place, shown or not
+        compared = [*compared, _found(answer, *answer.second)]
+    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in compared)
     total = 0 if result.is_absent else result.total
     said = {**metadata, **_semantic_fields(config, answer, found, _fan_out(given)), **_rerank_fields(rerank)}
     said |= _confidence_fields(given, config, answer, shown, scores)
@@ -158,7 +161,7 @@ def facts(
             result_facts(item, score, given["detail_level"], result.intent)
             | {"provenance": item.provenance}
             | ({"group": item.hit.group} if result.groups else {})
-            for item, score in zip(shown, scores, strict=True)
+            for item, score in zip(shown, scores, strict=False)
         ],
         **chain(() if result.is_absent else result.chain),
         **further_fields(answer),

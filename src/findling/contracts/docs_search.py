@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -15,8 +15,10 @@ from msgspec import Struct
 from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
 from findling.contracts.index_state import COMPLETENESS
-from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
+from findling.contracts.workspaces import split
 from findling.model.languages import language_of
+from findling.model.plurals import count
 from findling.outbound import events
 from findling.search import passages, text_matches
 from findling.search.analysis import analyse
@@ -28,6 +30,7 @@ from findling.search.text_matches import Matches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.documents import DocumentText, OpenDocuments
     from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
@@ -53,37 +56,47 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
     ready = state.state == "ready"
     threshold = given.get("threshold", call.workspace.config.semantic.similarity_threshold)
 
-    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    start, end = call.offset, call.offset + given["limit"]
+    most = end + 1  # one more than is shown tells whether there is another page
+
+    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
         if opened.channel is None:  # not possible, or no vectors yet: words then
-            by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
-            return _results(opened, query, None, by_text), {"used_semantic": False}
+            by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=most)
+            return _results(opened, query, None, by_text), {"used_semantic": False}, _made_from(opened)
         calibration = opened.channel.calibration
         near = passages.near(
             opened.reader,
             opened.channel,
             query,
             opened.files,
-            limit=given["limit"],
+            limit=most,
             least=calibration.least_cosine(threshold),
         )
         found = [(passage, calibration.similarity(passage.cosine)) for passage in near.passages]
         others = []
-        if opened.by_words and (room := given["limit"] - len(found)):
+        if opened.by_words and (room := most - len(found)):
             others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=room)
-        results = _results(opened, query, found, others)
-        return results, _nearness(near, calibration.similarity(near.best))
+        meta = _nearness(near, calibration.similarity(near.best))
+        return _results(opened, query, found, others), meta, _made_from(opened)
 
     scope = scope_of(call, given)
     answered, state_of_index = ask(call, given, scope, look, query=query, by_meaning=ready)
-    results, meta = answered or ([], {"used_semantic": False})
+    every, meta, made_from = answered or ([], {"used_semantic": False}, "")
+    results = every[start:end]
     latency = events.since(started)
     call.workspace.note_latency(latency)
     used: bool = meta["used_semantic"]
     events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
     facts = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    listing = Listing(len(every), made_from)
     if not ready:
-        return Reply(state.error | facts, "results", is_error=not results)
-    return Reply(facts, "results")
+        return Reply(state.error | facts, "results", is_error=not results, listing=listing)
+    return Reply(facts, "results", listing=listing)
+
+
+def _made_from(opened: OpenDocuments) -> str:
+    """What an order by meaning depends on: the index, and which collections had vectors for it."""
+    return f"{opened.generation} {opened.channel is not None} {sorted({file.collection for file in opened.by_words})}"
 
 
 def _nearness(near: Near, best: float) -> dict[str, Any]:
@@ -132,58 +145,73 @@ def header_of(chunk: ChunkRow) -> str:
 
 
 def find_similar(call: Call, given: Arguments) -> Reply:
-    state = semantic_state(call.workspace)
+    """The handler. Raises `Refusal`, and what is wrong with the root of the path that is given."""
+    target: str = given["docPath"]
+    name, own = split(call.workspace.folders, target) if call.workspace.several else ("", target)
+    root = _root(call.workspace, name, own, target)
+    state = semantic_state(call.workspace.alone(root))
     report("find_similar", state)
     if state.state == "disabled":
         return Reply(state.error, is_error=True)
     if state.state != "ready":
         return Reply({**state.error, "similar": []}, is_error=True)
-    root = call.workspace.engine.root
-    target: str = given["docPath"]
+    path, line = split_target(own)
+    try:
+        files = [_joined(name, inside(root.engine.root, each)[0]) for each in (own, path)]
+    except Refusal as refusal:
+        raise Refusal(refusal.code, f"path is outside of the root: {target}") from refusal
 
-    def look(opened: OpenDocuments) -> list[dict[str, Any]] | None:
-        found = _source(opened, root, target)
+    end = call.offset + given["limit"]
+
+    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], str] | None:
+        found = next(
+            ((file, at) for each, at in zip(files, (None, line), strict=True) if (file := opened.reader.file_at(each))),
+            None,
+        )
         if found is None:
             return None
-        source, line = found
-        files = opened.files if source.kind == "docs" else opened.reader.listing()
+        source, at = found
+        compared = opened.files if source.kind == "docs" else opened.reader.listing()
         if opened.channel is None:
-            return []
-        chunks = (0, None) if line is None else chunks_at(opened.reader, source, line)
-        near = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
-        similar = []
-        for item in near:
-            document = opened.texts.of(item.file)
-            if document is not None:
-                similar.append(
-                    {
-                        "docPath": call.told(item.file.path),
-                        "similarity": round(item.similarity, 6),
-                        "preview": document.text[:PREVIEW_CHARS],
-                    }
-                )
-        return similar
+            return [], _made_from(opened)
+        chunks = (0, None) if at is None else chunks_at(opened.reader, source, at)
+        near = similar_documents(opened.reader, opened.channel, source, compared, chunks=chunks, limit=end + 1)
+        similar = [
+            {
+                "docPath": item.file.path,
+                "similarity": round(item.similarity, 6),
+                "preview": document.text[:PREVIEW_CHARS],
+            }
+            for item in near
+            if (document := opened.texts.of(item.file)) is not None
+        ]
+        return similar, _made_from(opened)
 
-    path, line = split_target(target)
     code_too = language_of(path).kind != "docs"
-    files = [inside(root, name)[0] for name in (path, target)]
-    similar, state_of_index = ask(
-        call, given, DocumentScope(), look, files=files, line=line, by_meaning=True, code_too=code_too
+    answered, state_of_index = ask(
+        call, given, DocumentScope(), look, files=files[::-1], line=line, by_meaning=True, code_too=code_too
     )
-    if similar is None:
+    if (problem := call.workspace.problems.get(name)) is not None:
+        raise problem
+    if answered is None:
         yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
-        raise Refusal("not_found", f"{path} is not in the index{yet}")
-    return Reply({"similar": similar, **state_of_index}, "similar")
+        raise Refusal("not_found", f"{_joined(name, path)} is not in the index{yet}")
+    similar, made_from = answered
+    facts = {"similar": similar[call.offset : end], **state_of_index}
+    return Reply(facts, "similar", listing=Listing(len(similar), made_from))
 
 
-def _source(opened: OpenDocuments, root: Path, target: str) -> tuple[FileRow, int | None] | None:
-    """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
-    path, line = split_target(target)
-    for name, at in ((target, None), (path, line)):
-        file = opened.reader.file_at(inside(root, name)[0])
-        if file is not None:
-            return file, at
-    return None
+def _root(workspace: Workspace, name: str, own: str, target: str) -> Root:
+    """The root that has a path, ``name`` and ``own`` being its parts. Raises `Refusal`, and what the root lacks."""
+    if name and not own:
+        raise Refusal("invalid_input", f"path is a directory: {target}")
+    if name in workspace.absent:
+        raise workspace.absent[name]
+    return workspace.by_name[name]
+
+
+def _joined(name: str, path: str) -> str:
+    return f"{name}/{path}" if name else path
 
 
 # --- vectors made again ----------------------------------------------------------------------------------------
@@ -243,10 +271,10 @@ PROPOSED_CHUNKS = 2_000
 """Chunks with the query's words that are looked at; their documents are read in the order of their best chunk."""
 
 READ_MOST = 300
-"""Documents that are read for one answer, where many may hold the words and not the phrase that is wanted."""
+"""Documents that are read for one answer: many may hold the words and not the phrase that is wanted."""
 
 READ_LEAST, READ_PER_RESULT = 60, 3
-"""Else so many, or so many for each result: documents further down hold less of the words."""
+"""Documents that are read at a time, or so many for each result: those further down hold less of the words."""
 
 SHORT = {"path": "p", "title": "t", "excerpt": "ex", "matchCount": "mc", "lineNumber": "ln"}
 """The names of an answer's fields, long and short; short ones save a reader tokens."""
@@ -275,27 +303,41 @@ def search_docs(call: Call, given: Arguments) -> Reply:
     wanted = text_matches.items(query, case_sensitive=given["caseSensitive"])
 
     loose = content and not given["caseSensitive"] and not any(item.required for item in wanted)
-    most = max(READ_LEAST, READ_PER_RESULT * given["limit"]) if loose else READ_MOST
+    at_once = max(READ_LEAST, READ_PER_RESULT * given["limit"]) if loose else READ_MOST
+    start, end = call.offset, call.offset + given["limit"]
 
-    def look(opened: OpenDocuments) -> tuple[list[Document], bool]:
-        found = []
+    def look(opened: OpenDocuments) -> tuple[list[Document], int, str]:
+        """The documents with matches, how many more may have some, and what their order is made from. They are put in
+        order as they are read, so many at a time: what a later page makes us read changes no earlier page."""
+        found: list[Document] = []
         candidates = _candidates(opened, query)
-        for file, text in candidates[:most]:
-            document = opened.texts.of(file)
-            matches = _matches(document, wanted, content=content, head=head) if document else None
-            if document is not None and matches is not None:
-                found.append(Document(file, _title(opened, document, file), matches, text))
-        return sorted(found, key=lambda item: item.order), len(candidates) <= most
+        read = 0
+        while read < min(len(candidates), READ_MOST) and (read == 0 or len(found) <= end):
+            some = candidates[read : min(read + at_once, READ_MOST)]
+            read += len(some)
+            matching = []
+            for file, text in some:
+                document = opened.texts.of(file)
+                matches = _matches(document, wanted, content=content, head=head) if document else None
+                if document is not None and matches is not None:
+                    matching.append(Document(file, _title(opened, document, file), matches, text))
+            found += sorted(matching, key=lambda item: item.order)
+        return found, len(candidates) - read, opened.generation
 
     answered, state_of_index = ask(call, given, scope_of(call, given), look, query=query, by_meaning=False)
-    found, all_read = answered or ([], True)
-    shown = [_match_facts(item, pretty=given["prettyPrint"]) for item in found[: given["limit"]]]
-    facts: dict[str, Any] = {"results": shown}
+    found, unread, made_from = answered or ([], 0, "")
+    shown = [_match_facts(item, pretty=given["prettyPrint"]) for item in found[start:end]]
+    facts: dict[str, Any] = {"results": shown, **state_of_index}
     if not shown:
         facts["message"] = f'No results found for query: "{clipped(query, MAX_REPEATED)}"'
-    elif all_read and len(found) > len(shown):
+    if not unread and len(found) > len(shown):
         facts["total"] = len(found)
-    return Reply({**facts, **state_of_index}, "results")
+    elif unread and len(found) <= end:
+        said = (
+            f"{count(unread, 'document')} with words of the query were not read; ask with more words, or narrow down."
+        )
+        facts["notes"] = [*facts.get("notes", ()), said]
+    return Reply(facts, "results", listing=Listing(len(found), made_from))
 
 
 def _candidates(opened: OpenDocuments, query: str) -> list[tuple[FileRow, float]]:

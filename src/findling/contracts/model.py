@@ -67,10 +67,12 @@ class Reply(Struct, frozen=True):
 
 class Listing(Struct, frozen=True):
     """The whole list that an answer shows a page of: how many items it has, and a name of what it was made from, which
-    is another one when the list may be in another order."""
+    is another one when the list may be in another order. ``shown``: how many of them are on the page, where these are
+    not simply the answer's items."""
 
     total: int
     made_from: str
+    shown: int | None = None
 
 
 class Call(Struct, frozen=True):

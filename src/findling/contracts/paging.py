@@ -74,7 +74,7 @@ def check(page: Page, listing: Listing) -> None:
 def with_cursor(facts: dict[str, Any], items: str, whole_page: int, page: Page, listing: Listing) -> dict[str, Any]:
     """``facts`` with ``next_cursor`` where the list goes on. ``whole_page``: how many items the page had before any
     were cut from its end."""
-    shown = len(facts[items])
+    shown = len(facts[items]) if listing.shown is None else listing.shown
     if shown == whole_page:
         shown += len(facts.get("further", ()))
     end = page.offset + shown

@@ -262,11 +262,11 @@ def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     found, freshness = file_symbols(call, given["path"])
     symbols = [{**each, "path": call.told(found.path)} for each in definitions(found, Lines(engine))]
-    facts = {"path": call.told(found.path), "symbols": symbols}
+    facts = {"path": call.told(found.path), "symbols": symbols[call.offset :]}
     unfinished = freshness != "fresh"
     if unfinished and any(engine.changed(found.path)):  # whether other files are fresh does not matter here
         facts |= index_state.state(freshness, partial=False)
-    return Reply(facts, "symbols", unfinished=unfinished)
+    return Reply(facts, "symbols", unfinished=unfinished, listing=Listing(len(symbols), repr(found.symbols)))
 
 
 # --- files -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ PATH_ARGUMENTS = {
     "get_file_outline": "path",
     "list_defs_in_file": "path",
     "get_file": "path",
-    "find_similar": "docPath",
 }
 """Tools about one file, and the argument that names it."""
 

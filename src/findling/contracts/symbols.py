@@ -95,15 +95,17 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     return found, freshness
 
 
-def outline(found: FileSymbols, *, nested: bool) -> list[dict[str, Any]]:
-    """The code family's fields of a file's definitions; with ``nested`` each has its inner ones as ``children``."""
-    nodes = [_node(row) for row in found.symbols]
+def outline(rows: Sequence[tuple[int, SymbolRow]]) -> list[dict[str, Any]]:
+    """The code family's fields of some of a file's definitions, given with their places in it. Each has its inner ones
+    as ``children``; one whose parent is not among them says its ``scope``."""
+    nodes = {place: _node(row) for place, row in rows}
     top: list[dict[str, Any]] = []
-    for row, node in zip(found.symbols, nodes, strict=True):
-        if not 0 <= row.parent < len(nodes):
-            top.append(node)
-        elif nested:
-            nodes[row.parent].setdefault("children", []).append(node)
+    for place, row in rows:
+        node = nodes[place]
+        if (parent := nodes.get(row.parent)) is not None:
+            parent.setdefault("children", []).append(node)
+        else:
+            top.append({**node, "scope": row.scope} if row.scope and row.parent >= 0 else node)
     return top
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import engine
+from findling.config import choose_provider
 from findling.config.roots import LIVE, checked_out
 from findling.contracts.model import Refusal
 from findling.engine import library
@@ -166,6 +167,16 @@ class Root:
                 self.jobs.start("full", force=False, ref=self.ref_name)
         except FindlingError as error:
             _log.warning("the index is not brought up to date: %s", error)
+
+    def check_stored_model(self) -> None:
+        """Log a warning where only the stored index names the embedding model, and that model does not answer. A model
+        that the configuration names was checked before the server started."""
+        try:
+            if not choose_provider(self.config, None, lambda: False).named:
+                for warning in self.engine.check_model():
+                    _log.warning("%s%s", f"{self.name}: " if self.name else "", warning)
+        except FindlingError:
+            return  # each call says it
 
     def finish(self) -> None:
         """Wait for what goes on in the background: the end of a command whose process ends with it."""
@@ -372,6 +383,11 @@ class Workspace:
         """Take in files as they are saved, unless that is not wanted."""
         for root in self.roots:
             root.watch()
+
+    def check_stored_models(self) -> None:
+        """As `Root.check_stored_model`."""
+        for root in self.roots:
+            root.check_stored_model()
 
     def finish(self) -> None:
         """Wait for what goes on in the background: the end of a command whose process ends with it."""

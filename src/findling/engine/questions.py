@@ -242,8 +242,10 @@ class Questions(ABC):
 
         def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness]:
             def found(by_meaning: bool) -> _Answer | None:
-                opened = parts.documents.opened(answers.searched, scope, by_meaning=by_meaning, code_too=code_too)
-                with opened as documents:
+                about = next(iter(asked.files), "")
+                with parts.documents.opened(
+                    answers.searched, scope, by_meaning=by_meaning, code_too=code_too, about=about
+                ) as documents:
                     return None if documents is None else question(documents)
 
             try:

@@ -152,9 +152,10 @@ class Searched:
 
     # --- meaning --------------------------------------------------------------------------------------------
 
-    def channel(self, *, documents: bool = False) -> SemanticChannel | None:
-        """The vectors of the model that most collections have, for questions to ``documents`` alone or to all files;
-        None where none has any. Within the index's snapshot; may open embedders."""
+    def channel(self, *, documents: bool = False, about: str = "") -> SemanticChannel | None:
+        """The vectors of one model, for questions to ``documents`` alone or to all files; None where no collection has
+        any. The model is that of the collection with the path ``about``, else the one that most collections have.
+        Within the index's snapshot; may open embedders."""
         if self._alone:
             semantics = self._alone.store.semantics
             return semantics.document_channel() if documents else semantics.channel()
@@ -165,8 +166,13 @@ class Searched:
             None if embedder is None else _number(store, embedder)
             for store, embedder in zip(self.stores, embedders, strict=True)
         ]
-        pairs = zip(embedders, numbers, strict=True)
-        asked_by = _commonest([embedder for embedder, number in pairs if embedder is not None and number is not None])
+        usable = [
+            (each.name, embedder)
+            for each, embedder, number in zip(self.collections, embedders, numbers, strict=True)
+            if embedder is not None and number is not None
+        ]
+        of_the_file = [embedder for name, embedder in usable if about.startswith(f"{name}/")]
+        asked_by = _commonest(of_the_file or [embedder for _, embedder in usable])
         if asked_by is None:
             return None
         for at, embedder in enumerate(embedders):

@@ -248,17 +248,19 @@ class Semantics:
         return types.EmbedderProblem("slow" if slow else "down", self.problem)
 
     def check(self) -> list[str]:
-        """Before the first question: sentences about a model that somebody chose and that cannot answer now, or has not
-        made the index's vectors.
+        """Before the first question: warnings that the model which somebody chose, or else the stored index names, does
+        not answer now, or has not made the index's vectors.
 
         Raises `EmbedderUnavailable` where the configured dimensions are provably not the model's, and `ConfigError`.
         """
-        config = self._store.configuration.config
-        if config is None or config.semantic.enabled is False:
+        config = self._store.configuration.effective
+        if config.semantic.enabled is False:
             return []
         stored = self._stored()
         choice = choose(config, stored)
-        if not choice.named or choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
+        if not choice.named and choice.reason != "stored":
+            return []
+        if choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
             return []
         hurried = replace(
             config,

@@ -804,7 +804,8 @@ class Confidence(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """All that is known of what was asked: `Engine.search`'s result, and what any contract says beside it.
 
-    ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
+    ``grounds`` has one entry for each of the result's hits, in order. ``second``: the second place and its grounds,
+    whether or not it is shown. ``ran``: the channels that were asked.
     ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
     ``no_file``: that no file passes the question's filters, and what is nearest to them; '' where one does.
     ``timings_ms``: what bringing the index up to date and searching took. ``generation``: changes with whatever the
@@ -815,6 +816,7 @@ class Answer(Struct, frozen=True):
     result: SearchResult
     grounds: tuple[Grounds, ...]
     intent_confidence: float
+    second: tuple[Hit, Grounds] | None = None
     intent_hint: str | None = None
     ran: frozenset[Channel] = frozenset()
     meaning: Meaning = Meaning()

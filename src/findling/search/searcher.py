@@ -63,6 +63,9 @@ SYMBOL_FILES = 30
 WHOLE_TEXTS: frozenset[Mode] = frozenset(("auto", "hybrid", "keyword"))
 """Modes in which a pasted text is taken apart; the others ask for one thing."""
 
+COMPARED = 2
+"""Places that are looked at even where only one is shown: how far the first one leads is told of every answer."""
+
 ENOUGH_VECTORS = 0.5
 """While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
 
@@ -85,7 +88,8 @@ class Found(NamedTuple):
     how many files any channel proposed within the scope, or the places of all lists. ``groups``: code and documents,
     where both may be meant. ``skip``: why meaning had no part in it; ``ratio``: what it weighed; ``failed``: what the
     embedder said. ``absent``: what of the question does not occur. ``notes``: what else there is to say of it.
-    ``bodies``: what can be shown of each hit, where that was looked at. ``lacking``: words of the question that the
+    ``bodies``: what can be shown of each hit, where that was looked at. ``second``: the second place and its grounds,
+    where only one was asked for. ``lacking``: words of the question that the
     first file lacks, with how specific each is, in (0, 1]; empty without vectors."""
 
     intent: IntentGuess
@@ -94,6 +98,7 @@ class Found(NamedTuple):
     hits: tuple[Hit, ...] = ()
     grounds: tuple[Grounds, ...] = ()
     bodies: tuple[Body, ...] = ()
+    second: tuple[Hit, Grounds] | None = None
     total: int = 0
     ranked: tuple[RankedFile, ...] = ()
     ran: frozenset[Channel] = frozenset()
@@ -228,8 +233,8 @@ class Searcher:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
         if chosen.intent == "natural_language" and led is None:
-            ranked = siblings.fold(self._reader, terms, ranked, scope, query.limit)
-        shown = ranked[query.offset : query.offset + query.limit]
+            ranked = siblings.fold(self._reader, terms, ranked, scope, max(query.limit, COMPARED))
+        shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
         if led is not None:
@@ -237,13 +242,15 @@ class Searcher:
                 replace(hit, parts=led.parts(item, item.file.entry_id in titled))
                 for hit, item in zip(hits, shown, strict=True)
             ]
+        grounds = self._grounds(query, candidates, shown, hits, text)
         return Found(
             guess,
             chosen,
             terms,
-            tuple(hits),
-            self._grounds(query, candidates, shown, hits, text),
-            tuple(body for _, body in found),
+            tuple(hits[: query.limit]),
+            grounds[: query.limit],
+            tuple(body for _, body in found[: query.limit]),
+            (hits[1], grounds[1]) if len(hits) > query.limit else None,
             len(ranked),
             tuple(ranked),
             frozenset(candidates.proposed),

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
-from findling.faces import mcp
+from findling.faces import http as over_http
+from findling.faces import mcp, web
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
@@ -224,7 +225,7 @@ def serve(args: Namespace, session: Session) -> int:
             )
     http = None
     if args.http is not None:
-        http = mcp.read_options(
+        http = over_http.read_options(
             args.http, hosts=args.allow_host, origins=args.allow_origin, token_file=as_path(args.token_file)
         )
     mcp.serve(
@@ -234,6 +235,13 @@ def serve(args: Namespace, session: Session) -> int:
         cache=args.cache,
         allow_delete=args.allow_delete,
         http=http,
+    )
+    return FOUND
+
+
+def ui(args: Namespace, session: Session) -> int:
+    web.serve(
+        as_path(args.path), root=as_path(args.root), cache=args.cache, port=args.port, open_browser=not args.no_open
     )
     return FOUND
 

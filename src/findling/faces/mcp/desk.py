@@ -131,6 +131,7 @@ class Desk:
         expect_to_idle()
         self._worker.submit(self._workspace.index_at_start)
         self._worker.submit(self._workspace.watch)
+        self._worker.submit(self._workspace.check_stored_models)
 
     def stop_calls(self) -> None:
         """End the work of every open call at its next step. May be called from a signal's handler."""
