@@ -25,7 +25,9 @@ from findling.faces.cli.main import main
 from findling.model import secrets
 from findling.model.secrets import MASK, mask
 from findling.model.text_encodings import as_utf8
+from findling.outbound.files import RootFiles
 from findling.reading.decoding import decode
+from findling.sources.scan import Asked, scan
 from findling.store.local import schema
 
 TOKEN = "R4nD0mT0k3nQx7vLw2ZpK9sJ5hGtYb8NcMfa"  # of no account
@@ -419,3 +421,16 @@ def test_files_as_people_have_them_show_no_secret(generator: ModuleType, seed: i
     shown = [file.path for file in files if any(each in generator.read(file.path, file.text) for each in file.secrets)]
     assert len(files) >= 61
     assert len(shown) <= 0.05 * len(files), shown
+
+
+@pytest.mark.parametrize("files", [3, 40])
+def test_a_scan_counts_no_word_of_a_secret(files: int, tmp_path: Path) -> None:
+    """Whether few files have the secret or many."""
+    for number in range(files):
+        (tmp_path / f"service{number}.yml").write_text("environment:\n  DB_PASSWORD: plumwindow\n")
+    (tmp_path / "notes.md").write_text("# Environment\n")
+    found = [(path.name, path.stat().st_size, 0) for path in tmp_path.iterdir()]
+    with RootFiles(tmp_path) as opened:
+        asked = Asked({"plumwindow": 1.0, "environment": 1.0}, (), lambda _: False)
+        seen = scan(opened, found, asked, 10, max_bytes=1_000_000)
+    assert seen.files_with == {"plumwindow": 0, "environment": files + 1}
