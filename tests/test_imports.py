@@ -22,7 +22,7 @@ SOURCE = Path(findling.__file__).parent.parent
 
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
-    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax", "h11", "ssl"),
+    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax", "h11", "ssl", "jinja2", "pygments", "starlette"),
 )
 
 # A licence that leaves the choice to the user, in words that no classifier has.

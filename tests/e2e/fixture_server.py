@@ -24,9 +24,9 @@ from mcp.types import (
 
 from findling.contracts.tools import Tool, select
 from findling.contracts.workspaces import Workspace
+from findling.faces.http.options import listen, read_options
 from findling.faces.mcp.desk import Desk, make_server
 from findling.faces.mcp.http import serve_on
-from findling.faces.mcp.http_options import listen, read_options
 
 FROM_FIXTURES = (
     *("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from findling.faces.mcp.http_options import HttpOptions, read_options
+from findling.faces.http.options import HttpOptions, read_options
 from findling.model.errors import InvalidInput
 
 TOKEN = "0123456789abcdef"

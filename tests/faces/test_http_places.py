@@ -38,7 +38,7 @@ BOUNDED = """
     from pathlib import Path
     from findling.engine import Engine
     from findling.faces.mcp import http, http_connections, http_guard, http_queue, serve
-    from findling.faces.mcp.http_options import read_options
+    from findling.faces.http.options import read_options
     from findling.model.types import Progress
     http_connections.MAX_CONNECTIONS = {connections}
     http_connections.REQUEST_S = {request_s}

@@ -31,7 +31,7 @@ PATCHED = """
     from pathlib import Path
     from findling.engine import Engine
     from findling.faces.mcp import serve
-    from findling.faces.mcp.http_options import read_options
+    from findling.faces.http.options import read_options
     from findling.model.types import Progress
     symbols = Engine.symbols
     def odd(self, name, **options):

@@ -1,4 +1,4 @@
-"""The seam of the store: the index on disk and the index in memory answer alike, whatever they are asked.
+"""The seam of the store: the indexes on disk, in memory and in PostgreSQL answer alike, whatever they are asked.
 
 The same files, the same question, the same places in the same order: on small folders that hypothesis makes, while they
 change; on an invented project; and on files of Python's own library, before and after a quarter of them was changed,
@@ -11,7 +11,7 @@ import os
 import random
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,19 +24,25 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from findling import Engine
 from findling.embedding import Embedder, open_embedder
 from findling.engine.first_answers import MODEL, take_in
+from findling.engine.remote.filling import fill, recipe_of
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.trigram_plan import ALL, TrigramPlan, require_text
 from findling.model.types import Query
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
+from findling.sources import DiscoveryOptions
 from findling.store.joined import JoinedIndex, Part
 from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
+from findling.store.postgresql import Database, PostgresIndex, View, ViewWriter
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
 
 FILES = int(os.environ.get("FINDLING_SEAM_FILES", "100"))
 """How many files of Python's library are indexed; 2,000 take some minutes."""
+
+WHOLE = pytest.param("postgresql", marks=pytest.mark.engines)
+"""What `make test` leaves to `make engines`: it takes minutes."""
 
 WORDS = ("parse", "token", "retry", "Request", "header", "limit", "größe", "cache_key", "open", "stream")
 
@@ -63,22 +69,43 @@ def on_disk(root: Path) -> Iterator[IndexReader]:
             reader.close()
 
 
-# --- what is the same of two indexes, whose numbers differ -----------------------------------------------------------
+@contextmanager
+def on_postgresql(store: Database, root: Path, embedder: Embedder) -> Iterator[PostgresIndex]:
+    """The view of a folder as it is now."""
+    view = View(str(root), "live")
+    with ViewWriter(store, view, recipe_of(None)) as writer:
+        fill(root, writer, DiscoveryOptions(), embedder=embedder)
+    yield PostgresIndex(store, [view])
+
+
+# --- what is the same of several indexes, whose numbers differ -------------------------------------------------------
 
 
 class Same:
-    """Both indexes, asked alike; answers are told in paths."""
+    """Indexes, asked alike; answers are told in paths."""
 
-    def __init__(self, disk: IndexReader, memory: MemoryIndex, embedder: Embedder, root: Path) -> None:
-        self.disk, self.memory, self.embedder, self.root = disk, memory, embedder, root
-        model_id = disk.models.id_of(embedder.fingerprint.id)
-        assert model_id is not None
-        self.models = {id(disk): model_id, id(memory): MODEL}
+    def __init__(
+        self,
+        disk: IndexReader,
+        memory: MemoryIndex,
+        embedder: Embedder,
+        root: Path,
+        remote: PostgresIndex | None = None,
+    ) -> None:
+        self.memory, self.embedder, self.root = memory, embedder, root
+        self.indexes: list[Index] = [disk, memory]
+        self.models = {id(memory): MODEL}
+        with disk.snapshot():
+            self.models[id(disk)] = disk.models.id_of(embedder.fingerprint.id) or 0
+        if remote is not None:
+            self.indexes.append(remote)
+            self.models[id(remote)] = remote.totals.models[0].model_id if remote.totals.models else 0
 
     def told(self, ask: Callable[[Index], Any]) -> Any:
-        """What both say."""
-        one, other = (ask(index) for index in (self.disk, self.memory))
-        assert one == other
+        """What all say."""
+        one, *others = (ask(index) for index in self.indexes)
+        for other in others:
+            assert one == other
         return one
 
     def places(self, index: Index, units: Iterable[tuple[int, float]]) -> list[tuple[str, int, float]]:
@@ -114,7 +141,9 @@ class Same:
 
     def check(self) -> None:
         """Every method of the seam."""
-        with self.disk.snapshot(), self.memory.snapshot():
+        with ExitStack() as entered:
+            for index in self.indexes:
+                entered.enter_context(index.snapshot())
             self._files()
             self._proposals()
             self._patterns()
@@ -173,7 +202,7 @@ def _content(index: Index, file: FileRow | None) -> Any:
         list(index.uses(of_blob)),
         {key: list(row) for key, row in index.terms([of_blob]).items()}.get(of_blob),
         index.defined_names([of_blob]).get(of_blob),
-        index.doc_text(of_blob),
+        index.doc_text(of_blob) if file.converted else None,
     )
 
 
@@ -191,10 +220,14 @@ TEXTS = st.lists(LINES, min_size=1, max_size=25).map("\n".join)
 
 
 class Changes(RuleBasedStateMachine):
-    """A folder whose files come, change and go; both indexes follow."""
+    """A folder whose files come, change and go; all indexes follow."""
 
     root: Path
     embedder: Embedder
+    store: Database | None
+
+    def remote(self) -> AbstractContextManager[PostgresIndex | None]:
+        return on_postgresql(self.store, self.root, self.embedder) if self.store else nullcontext()
 
     @initialize(files=st.dictionaries(PATHS, TEXTS, min_size=1))
     def begin(self, files: Mapping[str, str]) -> None:
@@ -222,16 +255,20 @@ class Changes(RuleBasedStateMachine):
             self.write(to, (self.root / path).read_text(encoding="utf-8"))
 
     @invariant()
-    def both_say_the_same(self) -> None:
-        with on_disk(self.root) as disk:
-            same = Same(disk, self.memory, self.embedder, self.root)
+    def all_say_the_same(self) -> None:
+        with on_disk(self.root) as disk, self.remote() as remote:
+            same = Same(disk, self.memory, self.embedder, self.root, remote)
             same.check()
             for text in ("retry", "how is the request limited", "docs/a.md", "parse_token"):
                 same.hits(Query(text))
 
 
-def test_disk_and_memory_follow_every_change_alike(tmp_path: Path, embedder: Embedder) -> None:
-    machine = type("Here", (Changes,), {"root": tmp_path, "embedder": embedder})
+@pytest.mark.parametrize("engines", ["none", WHOLE])
+def test_all_indexes_follow_every_change_alike(
+    engines: str, tmp_path: Path, embedder: Embedder, request: pytest.FixtureRequest
+) -> None:
+    store = None if engines == "none" else request.getfixturevalue("shared_store")
+    machine = type("Here", (Changes,), {"root": tmp_path, "embedder": embedder, "store": store})
     machine.TestCase.settings = settings(  # type: ignore[attr-defined]
         max_examples=6,
         stateful_step_count=5,
@@ -248,7 +285,7 @@ def test_disk_and_memory_follow_every_change_alike(tmp_path: Path, embedder: Emb
 class InMemory:
     """A folder whose changes an index in memory follows."""
 
-    def __init__(self, _: Path) -> None:
+    def __init__(self, _: Path, __: Database) -> None:
         self.index = MemoryIndex()
 
     def change(self, files: Mapping[str, str], gone: Iterable[str] = ()) -> None:
@@ -262,7 +299,7 @@ class InMemory:
 class OnDisk:
     """The same on disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, _: Database) -> None:
         self._folder = folder
         self.engine = Engine.open(root=folder)
         self.engine.index(embed=False)
@@ -280,8 +317,30 @@ class OnDisk:
         self.engine.close()
 
 
-Folder = InMemory | OnDisk
-EITHER = pytest.mark.parametrize("kind", [InMemory, OnDisk])
+class OnPostgresql:
+    """The same in PostgreSQL."""
+
+    def __init__(self, folder: Path, store: Database) -> None:
+        self._folder, self._store = folder, store
+        self._view = View(str(folder), "live")
+        self.index = PostgresIndex(store, [self._view])
+        self.change({})
+
+    def change(self, files: Mapping[str, str], gone: Iterable[str] = ()) -> None:
+        for path in gone:
+            (self._folder / path).unlink(missing_ok=True)
+        for path, text in files.items():
+            (self._folder / path).write_text(text, encoding="utf-8")
+        with ViewWriter(self._store, self._view, recipe_of(None)) as writer:
+            fill(self._folder, writer, DiscoveryOptions())
+
+    def close(self) -> None:
+        pass
+
+
+Folder = InMemory | OnDisk | OnPostgresql
+EACH = pytest.mark.parametrize("kind", [InMemory, OnDisk, OnPostgresql])
+EACH_LONG = pytest.mark.parametrize("kind", [InMemory, OnDisk, pytest.param(OnPostgresql, marks=pytest.mark.engines)])
 
 
 def all_told(index: Index) -> list[Any]:
@@ -303,9 +362,11 @@ def all_told(index: Index) -> list[Any]:
     ]
 
 
-@EITHER
-def test_a_content_is_put_once_and_is_gone_with_its_last_path(kind: type[Folder], tmp_path: Path) -> None:
-    folder = kind(tmp_path)
+@EACH
+def test_a_content_is_put_once_and_is_gone_with_its_last_path(
+    kind: type[Folder], tmp_path: Path, shared_store: Database
+) -> None:
+    folder = kind(tmp_path, shared_store)
     index = folder.index
     same = {"a.py": "def parse(): pass\n", "b.py": "def parse(): pass\n"}
     for _ in range(2):
@@ -326,7 +387,7 @@ def test_a_content_is_put_once_and_is_gone_with_its_last_path(kind: type[Folder]
     folder.close()
 
 
-@EITHER
+@EACH_LONG
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(
     changes=st.lists(
@@ -336,9 +397,12 @@ def test_a_content_is_put_once_and_is_gone_with_its_last_path(kind: type[Folder]
     )
 )
 def test_after_any_changes_an_index_holds_what_a_new_one_does(
-    kind: type[Folder], tmp_path_factory: pytest.TempPathFactory, changes: list[dict[str, str | None]]
+    kind: type[Folder],
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_store: Database,
+    changes: list[dict[str, str | None]],
 ) -> None:
-    lived, anew = kind(tmp_path_factory.mktemp("lived")), kind(tmp_path_factory.mktemp("anew"))
+    lived, anew = (kind(tmp_path_factory.mktemp(name), shared_store) for name in ("lived", "anew"))
     held = {"always.md": "# Always\n"}
     lived.change(held)
     for change in changes:
@@ -354,8 +418,8 @@ def test_after_any_changes_an_index_holds_what_a_new_one_does(
     anew.close()
 
 
-def test_who_reads_while_somebody_writes_sees_one_generation(tmp_path: Path) -> None:
-    folder = OnDisk(tmp_path)
+def test_who_reads_while_somebody_writes_sees_one_generation(tmp_path: Path, shared_store: Database) -> None:
+    folder = OnDisk(tmp_path, shared_store)
     folder.change({"a.py": "def parse(): pass\n", "b.py": "def token(): pass\n"})
     reader = folder.index
     for number in range(3):
@@ -369,6 +433,22 @@ def test_who_reads_while_somebody_writes_sees_one_generation(tmp_path: Path) -> 
             assert reader.generation > generation and all_told(reader) != before
             assert reader.file_at(f"new{number}.py") is not None and reader.file_at("b.py") is None
     folder.close()
+
+
+def test_who_reads_postgresql_while_somebody_writes_sees_one_generation(tmp_path: Path, shared_store: Database) -> None:
+    folder = OnPostgresql(tmp_path, shared_store)
+    folder.change({"a.py": "def parse(): pass\n", "b.py": "def token(): pass\n"})
+    for number in range(3):
+        reader = PostgresIndex(shared_store, [View(str(tmp_path), "live")])  # which remembers nothing
+        with reader.snapshot():
+            generation = reader.totals.generation
+            folder.change({"a.py": f"def retry_{number}(): pass\n", f"new{number}.py": "open = 1\n"}, ["b.py"])
+            assert reader.file_at(f"new{number}.py") is None and reader.named([f"retry{number}"], 9) == []
+            assert (reader.file_at("b.py") is None) == bool(number)
+        with reader.snapshot():
+            assert reader.totals.generation > generation
+            assert reader.file_at(f"new{number}.py") is not None and reader.file_at("b.py") is None
+            assert reader.named([f"retry{number}"], 9)
 
 
 # --- whole answers ---------------------------------------------------------------------------------------------------
@@ -385,11 +465,11 @@ QUESTIONS = (
 )
 
 
-def test_an_answer_is_the_same_from_disk_and_from_memory(project: Path, embedder: Embedder) -> None:
+def test_an_answer_is_the_same_from_wherever(project: Path, embedder: Embedder, shared_store: Database) -> None:
     memory = MemoryIndex()
     take_in(memory, texts_of(project).items(), embedder=embedder)
-    with on_disk(project) as disk:
-        same = Same(disk, memory, embedder, project)
+    with on_disk(project) as disk, on_postgresql(shared_store, project, embedder) as remote:
+        same = Same(disk, memory, embedder, project, remote)
         for mode in ("auto", "keyword", "hybrid", "semantic", "symbol"):
             for question in QUESTIONS:
                 same.hits(Query(question, mode=mode, limit=20))
@@ -455,7 +535,11 @@ def test_named_parts_have_their_name_before_each_path() -> None:
         assert joined.file_at("src/a.py") is None and joined.file_at("one/src/a.py") is not None
 
 
-def test_many_files_before_and_after_a_quarter_of_them_was_edited(tmp_path: Path, embedder: Embedder) -> None:
+@pytest.mark.parametrize("engines", ["none", WHOLE])
+def test_many_files_before_and_after_a_quarter_of_them_was_edited(
+    engines: str, tmp_path: Path, embedder: Embedder, request: pytest.FixtureRequest
+) -> None:
+    store = None if engines == "none" else request.getfixturevalue("shared_store")
     library = Path(sysconfig.get_paths()["stdlib"])
     sources = [path for path in sorted(library.rglob("*.py")) if path.stat().st_size < 60_000]
     dice = random.Random(5)
@@ -466,13 +550,14 @@ def test_many_files_before_and_after_a_quarter_of_them_was_edited(tmp_path: Path
     memory = MemoryIndex()
     held: dict[str, bytes] = {}
     for _ in range(6):
-        with on_disk(tmp_path) as disk:
+        remote_one = on_postgresql(store, tmp_path, embedder) if store else nullcontext()
+        with on_disk(tmp_path) as disk, remote_one as remote:
             with disk.snapshot():
                 listed = {file.path: (tmp_path / file.path).read_bytes() for file in disk.listing()}
             memory.publish({}, held.keys() - listed.keys())
             changed = [(path, data) for path, data in listed.items() if held.get(path) != data]
             take_in(memory, changed, embedder=embedder)
-            same = Same(disk, memory, embedder, tmp_path)
+            same = Same(disk, memory, embedder, tmp_path, remote)
             for question in QUESTIONS:
                 same.hits(Query(question))
         held = listed

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from findling.engine.engines import Engines, of_each
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.questions import OnProgress
-    from findling.engine.refs import MAX_REF_CHARS, find_ref
+    from findling.engine.refs import MAX_REF_CHARS, find_ref, ref_names
     from findling.engine.scope import NOTHING_CHECKED_OUT
     from findling.engine.semantics import open_chosen
     from findling.engine.watching import Watch, Watcher
@@ -32,7 +32,7 @@ else:
             "freshness": "",
             "index_jobs": "IndexJobs",
             "questions": "OnProgress",
-            "refs": "MAX_REF_CHARS find_ref",
+            "refs": "MAX_REF_CHARS find_ref ref_names",
             "scope": "NOTHING_CHECKED_OUT",
             "semantics": "open_chosen",
             "watching": "Watch Watcher",
@@ -54,4 +54,5 @@ __all__ = [
     "freshness",
     "of_each",
     "open_chosen",
+    "ref_names",
 ]

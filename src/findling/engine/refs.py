@@ -103,22 +103,29 @@ def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
     raise errors.NotFound(f"There is no file or folder {scope!r} {where}.", remedy="Check the path.")
 
 
-def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
-    from difflib import get_close_matches
-
-    bare = sources.git_arguments(root)
+def ref_names(root: Path) -> list[str]:
+    """The branches and tags that git lists, those of remotes too; none outside of a repository."""
     listed = outbound.run_git(
-        [*bare, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"],
+        [
+            *sources.git_arguments(root),
+            *("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"),
+        ],
         cwd=root,
         max_output=_NAMES_BYTES,
     )
-    names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
+    return listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
+
+
+def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
+    from difflib import get_close_matches
+
+    names = ref_names(root)
     if asked in names:
         return errors.RefNotIndexed(f"{asked!r} does not name a commit here.", remedy="Name a branch or tag.")
     near = get_close_matches(asked, _likely(asked, names), _SHOWN_NAMES)
     near += [name for name in names if name.rpartition("/")[2] == asked and name not in near]
     hint = f"Did you mean {' or '.join(near[:_SHOWN_NAMES])}?" if near else "'git branch -a' and 'git tag' list those."
-    shallow = outbound.run_git([*bare, "rev-parse", "--is-shallow-repository"], cwd=root)
+    shallow = outbound.run_git([*sources.git_arguments(root), "rev-parse", "--is-shallow-repository"], cwd=root)
     if shallow.stdout.strip() == b"true":
         hint += " This clone is shallow: older commits are not in it ('git fetch --unshallow' gets them)."
     return errors.RefNotIndexed(f"There is no branch, tag or commit {asked!r} in this clone.", remedy=hint)

@@ -74,6 +74,9 @@ class JoinedIndex:
         self._begun: list[int] = []
         """The parts that anything was ever put into; the others may lack what proposals are made of."""
 
+    def ahead(self, *asks: Callable[[Index], object]) -> None:
+        """Each part is asked when it is asked."""
+
     # --- numbers --------------------------------------------------------------------------------------------
 
     def outer(self, part: int, own: int) -> int:

@@ -17,6 +17,16 @@ MEANS: Final[Mapping[str, int]] = {"body": 220, "context": 5, "path": 2}
 4: most documents are chunks, and have none. A mean of `body` above theirs says that length counts for less: with 96
 the passage shown of a file is wrong more often, as short ones win (.605 instead of .626 on the second judged set)."""
 
+K1: Final = 1.2
+B: Final = 0.75
+"""BM25's saturation and weight of length, as in tantivy, the text index on disk."""
+
+
+def part(count: int, length: int, mean: int) -> float:
+    """What a term that stands ``count`` times in a field adds to BM25, but for its idf (Robertson and Sparck Jones).
+    ``length``: of the field, as `filled_up` gives it."""
+    return (1 + K1) * count / (count + K1 * (1 - B + B * length / mean))
+
 
 def kept(length: int) -> int:
     """The longest length, up to this, that the text index tells apart: it keeps a byte, so from 40 on three bits

@@ -11,14 +11,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import UTF8
-from findling.store.lengths import MEANS, filled_up
+from findling.store.lengths import MEANS, filled_up, part
 from findling.store.proposals import proposed, rounded
 from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
 
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
     from findling.model.reading import ChunkRow, Reading, Use
     from findling.model.trigram_plan import TrigramPlan
-
-K1: Final = 1.2
-B: Final = 0.75
-"""BM25's saturation and weight of length. They and all of `_Field` are as in tantivy, the text index on disk."""
+    from findling.store.protocols import Index
 
 _Number = TypeVar("_Number", int, float)
 
@@ -75,10 +72,10 @@ class _Field(Struct):
             del self.postings[term][unit]
 
     def scores(self, term: str, weight: float, mean: int) -> Iterator[tuple[int, float]]:
-        """Each unit that has a term, and its BM25 (Robertson and Sparck Jones). ``weight``: the term's, with its idf;
-        ``mean``: how many terms of this field a unit has."""
+        """Each unit that has a term, and its BM25. ``weight``: the term's, with its idf; ``mean``: how many terms
+        of this field a unit has."""
         for unit, count in self.postings.get(term, {}).items():
-            yield unit, weight * (1 + K1) * count / (count + K1 * (1 - B + B * self.lengths[unit] / mean))
+            yield unit, weight * part(count, self.lengths[unit], mean)
 
 
 class MemoryIndex:
@@ -187,6 +184,9 @@ class MemoryIndex:
         self._units -= len(reading.documents) + 1
         for of_model in self._vectors.values():
             of_model.pop(entry_id, None)
+
+    def ahead(self, *asks: Callable[[Index], object]) -> None:
+        """Everything is here."""
 
     # --- what stands where ----------------------------------------------------------------------------------
 

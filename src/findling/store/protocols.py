@@ -12,7 +12,7 @@ whole numbers that mean something to the index that gave them, and to nobody els
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -104,7 +104,8 @@ class Records(Protocol):
         """Names and kinds of definitions; contents without any are absent."""
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a converted document, UTF-8; None of others, whose text is their file's."""
+        """The text of a content that the index keeps, UTF-8: of a converted document, and of all contents where the
+        files are not beside the index; else None."""
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
         """The vectors of these entries; those without are left out. None where no entry has any."""
@@ -153,3 +154,7 @@ class Patterns(Protocol):
 
 class Index(Manifests, Records, Proposals, Patterns, Protocol):
     """All of it. Not to be shared between threads."""
+
+    def ahead(self, *asks: Callable[[Index], object]) -> None:
+        """Say what will be asked next, each as a function that asks it: a store far away brings all of it in one round
+        trip, together with what is really asked first. What such a function is given means nothing."""

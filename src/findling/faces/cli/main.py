@@ -35,7 +35,7 @@ INTERRUPTED: Final = 130
 _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session", "findling.faces.cli.main", "rich.")
 """The modules that write to stdout, beside the commands."""
 
-SERVER: Final = "serve"
+SERVERS: Final = ("serve", "ui")
 GARBAGE_THRESHOLD: Final = 300_000
 """New objects between two runs of the garbage collector, in a process that answers one command. With Python's default,
 imports take a tenth longer, and so does comparing 60,000 files with the disk; neither leaves garbage in cycles."""
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
     """Run one command and return the exit status. ``argv`` without the program's name; None takes sys.argv."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices; starting threads for it
-    if arguments[:1] != [SERVER]:  # makes importing numpy take a third longer
+    if not arguments or arguments[0] not in SERVERS:  # makes importing numpy take a third longer
         gc.set_threshold(GARBAGE_THRESHOLD)
     _open_closed_streams()
     try:

@@ -11,16 +11,14 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.faces.mcp.desk import Desk, make_server
-    from findling.faces.mcp.http_options import read_options
     from findling.faces.mcp.serving import serve
 else:
     __getattr__ = front_door(
         __name__,
         {
             "desk": "Desk make_server",
-            "http_options": "read_options",
             "serving": "serve",
         },
     )
 
-__all__ = ["Desk", "make_server", "read_options", "serve"]
+__all__ = ["Desk", "make_server", "serve"]

@@ -6,30 +6,24 @@ Must not know a tool. The SDK speaks the protocol; this module limits who may sp
 from __future__ import annotations
 
 import asyncio
-import signal
-import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from findling.faces.http.guard import AddressGuard, App
+from findling.faces.http.options import TOKEN_VARIABLE
+from findling.faces.http.running import run
 from findling.faces.mcp.desk import load_lightly, make_server
-from findling.faces.mcp.http_guard import SESSION_IDLE_S, AddressGuard, App, BodyGuard, Sessions, TokenGuard
-from findling.faces.mcp.http_options import TOKEN_VARIABLE
+from findling.faces.mcp.http_guard import SESSION_IDLE_S, BodyGuard, Sessions, TokenGuard, refuse_address
 from findling.faces.mcp.http_queue import CallQueue
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from findling.faces.http.options import HttpOptions, Listening
     from findling.faces.mcp.desk import Desk
-    from findling.faces.mcp.http_options import HttpOptions, Listening
 
 PATH = "/mcp"
-
-MAX_HEADER_BYTES = 1 << 15
-
-GRACE_S = 2
-"""How long answers under way are waited for at the end."""
 
 CORS_HEADERS = (
     "Accept Authorization Content-Type Last-Event-ID Mcp-Method Mcp-Name Mcp-Protocol-Version Mcp-Session-Id".split()
@@ -54,44 +48,14 @@ async def _serve(listening: Listening, desk: Desk) -> None:
 async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[[], None]) -> None:
     """As `serve_http`, of any server. ``stop`` is called when the end begins."""
     load_lightly()
-    import uvicorn
-
-    options = listening.options
-
-    class Running(uvicorn.Server):
-        """Ends on a signal as uvicorn does, but leaves the process to its owner, who has an index to close."""
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            _tell(listening)
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            def end(number: int, frame: Any) -> None:
-                stop()
-                self.handle_exit(number, frame)
-
-            before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-            try:
-                yield
-            finally:
-                for number, handler in before.items():
-                    signal.signal(number, handler)
-
-    config = uvicorn.Config(
-        make_app(server, options),
-        http="findling.faces.mcp.http_connections:Connection",
-        ws="none",
+    await run(
+        make_app(server, listening.options),
+        listening,
+        started=lambda: _tell(listening),
+        stop=stop,
+        protocol="findling.faces.mcp.http_connections:Connection",
         lifespan="on",
-        log_config=None,
-        log_level="error",  # a line for each broken request would be a stranger's to write, into a pipe nobody may read
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_S,
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
-    await Running(config).serve([listening.socket])
 
 
 def make_app(server: Server[Any], options: HttpOptions) -> App:
@@ -119,12 +83,12 @@ def make_app(server: Server[Any], options: HttpOptions) -> App:
             allow_headers=CORS_HEADERS,
             expose_headers=("Mcp-Session-Id",),
         )
-    return AddressGuard(app, options)
+    return AddressGuard(app, options, refuse_address)
 
 
 def _tell(listening: Listening) -> None:
     options = listening.options
-    lines = [f"findling: serving {listening.url}"]
+    lines = [f"findling: serving {listening.address}{PATH}"]
     if options.token is None:
         lines.append(
             f"note: every user of this machine may ask; {TOKEN_VARIABLE} or --token-file makes a token necessary"

@@ -1,4 +1,4 @@
-"""The checks of every HTTP request: its address, its origin, its token and its body.
+"""The checks of every HTTP request beyond its address (`http.guard`): its token and its body.
 
 Must not know the protocol beyond the shape of its errors, nor any tool. What a request brought is never repeated in
 an answer or a log.
@@ -10,21 +10,15 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
 from msgspec import Struct
 
-from findling.faces.mcp.http_options import HttpOptions
+from findling.faces.http.guard import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
 from findling.faces.mcp.wire import INVALID_REQUEST, Refused, TooLong, read_message
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
@@ -55,26 +49,6 @@ def is_call(scope: Scope) -> bool:
     return found
 
 
-class AddressGuard:
-    """Passes on requests that are addressed to this server and do not come from a foreign web page.
-
-    Without it a web page could have its visitor's browser ask a server on loopback, by a name that leads there.
-    """
-
-    def __init__(self, app: App, options: HttpOptions) -> None:
-        self._app, self._options = app, options
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-        elif not _all_allowed(header_values(scope, b"host"), self._options.allows_host, needed=True):
-            await _refuse(send, 421, "This host name is not served here; --allow-host adds it.")
-        elif not _all_allowed(header_values(scope, b"origin"), self._options.allows_origin, needed=False):
-            await _refuse(send, 403, "Pages of this origin may not ask here; --allow-origin adds it.")
-        else:
-            await self._app(scope, receive, send)
-
-
 class TokenGuard:
     """Passes on requests that have the token."""
 
@@ -97,19 +71,20 @@ class TokenGuard:
         return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
 
 
-def header_values(scope: Scope, name: bytes) -> list[bytes]:
-    return [value for key, value in scope["headers"] if key == name]
-
-
-def _all_allowed(values: list[bytes], allows: Callable[[str], bool], *, needed: bool) -> bool:
-    if len(values) != 1:  # two would be read differently by whoever else reads them
-        return not values and not needed
-    return allows(values[0].decode("latin-1"))
-
-
 async def _refuse(send: Send, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
     _log.info("refused a request: %d %s", status, message)
     await send_refusal(send, status, Refused(INVALID_REQUEST, message), headers)
+
+
+async def refuse_address(send: Send, status: int) -> None:
+    """For `http.guard.AddressGuard`: names the option that would let the request in."""
+    wrong_host = status == WRONG_HOST
+    said = (
+        "This host name is not served here; --allow-host adds it."
+        if wrong_host
+        else "Pages of this origin may not ask here; --allow-origin adds it."
+    )
+    await _refuse(send, status, said)
 
 
 async def send_refusal(send: Send, status: int, refused: Refused, headers: Mapping[str, str] | None = None) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import config, contracts, engine, outbound
+from findling.faces.http.options import HttpOptions, listen
 from findling.faces.mcp import parts
-from findling.faces.mcp.http_options import HttpOptions, listen
 from findling.faces.mcp.opening import Opening, read_results
 from findling.faces.mcp.wire import Incoming, claim_wire
 from findling.model import errors

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.local.dense import DenseIndex
+    from findling.store.protocols import Index
 
 _WRITTEN = "SELECT key, value FROM meta WHERE key IN ('generation', 'only_vectors')"
 
@@ -146,6 +147,9 @@ class IndexReader:
             with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
                 if self._db.in_transaction:
                     self._db.execute("COMMIT")
+
+    def ahead(self, *asks: Callable[[Index], object]) -> None:
+        """Everything is near."""
 
     @property
     def chunking(self) -> str | None:

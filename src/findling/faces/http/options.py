@@ -142,9 +142,10 @@ class Listening(Struct, frozen=True):
     loopback: bool
 
     @property
-    def url(self) -> str:
+    def address(self) -> str:
+        """``http://HOST:PORT``"""
         host, port = self.socket.getsockname()[:2]
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def listen(options: HttpOptions) -> Listening:

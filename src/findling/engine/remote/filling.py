@@ -1,0 +1,238 @@
+"""Brings a view of a shared store up to date with a folder: what changed -> read -> known content? -> prepare in
+workers -> vectors -> publish. All of it is seen at once, or nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from findling.embedding import BUNDLED, coding_of, takes_documents
+from findling.model import secrets, vector_codes
+from findling.model.codings import row_bytes
+from findling.model.format_names import outlined_as
+from findling.model.reading import Embedded, Reading
+from findling.model.text_encodings import CONVERTED
+from findling.model.types import FileState, IndexReport, Progress, SkippedFile
+from findling.outbound.files import RootFiles
+from findling.reading.decoding import Decoded, decode
+from findling.reading.embedded import embedded_texts
+from findling.reading.limits import ChunkLimits
+from findling.reading.pool import Answer, Task, WorkerPool
+from findling.sources import discovery
+from findling.sources.looking import read_file
+from findling.store import parts
+from findling.store.postgresql.reader import is_storable
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder
+    from findling.sources.selection import DiscoveryOptions, Found
+    from findling.store.postgresql.writer import ViewWriter
+
+_TASK_BYTES, _TASK_FILES = 256_000, 64
+"""A batch for a worker."""
+
+_WORKER_BYTES = 1_000_000
+"""Source text for which another worker is worth its start."""
+
+_QUEUED = 2
+"""Batches that wait for each worker."""
+
+_EMBEDDED_FILES = 100
+"""Files whose missing vectors are made together."""
+
+UNLISTED, UNREAD = -1, -2
+"""In place of a file's stamp: listing leaves it out; it could not be read, so the next run tries again."""
+
+
+def recipe_of(limits: ChunkLimits | None) -> str:
+    """How files are cut and masked, as a view remembers it."""
+    return f"{limits.id if limits else ''}/{secrets.VERSION}"
+
+
+class _Run(Struct):
+    changed: int = 0
+    removed: int = 0
+    chunks: int = 0
+    symbols: int = 0
+    embedded: int = 0
+    bytes_read: int = 0
+    skipped: list[SkippedFile] = []
+    failed: list[SkippedFile] = []
+
+
+def fill(
+    root: Path,
+    writer: ViewWriter,
+    options: DiscoveryOptions,
+    *,
+    limits: ChunkLimits | None = None,
+    embedder: Embedder | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    store: str = "",
+) -> IndexReport:
+    """Publish what a folder holds by now, with an ``embedder``'s vectors."""
+    started = time.monotonic()
+    run = _Run()
+    on_progress(Progress("listing", 0, 0))
+    states = writer.states()
+    changes = discovery.check(root, states, options)
+    run.removed = writer.remove(changes.removed)
+    listed_out = {file.path: file for file in changes.skipped or ()}
+    for path, left_out in listed_out.items():
+        if states.get(path) != (0, UNLISTED):
+            writer.skip(path, 0, UNLISTED, left_out.reason, left_out.detail)
+    if changes.skipped is not None:  # else the same are left out as before
+        writer.remove([path for path, (_, stamp) in states.items() if stamp == UNLISTED and path not in listed_out])
+    run.skipped += listed_out.values()
+    found = [*changes.added, *changes.changed]
+    bundled = embedder is not None and embedder.fingerprint.provider == BUNDLED
+    model = _model(writer, embedder) if embedder is not None else None
+    pool = WorkerPool(limits=limits, vectors=bundled) if found else None
+    with pool or nullcontext():
+        if pool is not None:
+            pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
+            for file, digest, data, answer in _prepared(root, writer, pool, found, options, run):
+                on_progress(Progress("indexing", run.changed, len(found), run.bytes_read))
+                _put(writer, file, digest, data, answer, run, model, embedder)
+    if embedder is not None and model is not None:
+        _embed_lacking(writer, model, embedder, run, on_progress)
+    writer.publish()
+    return IndexReport(
+        root=str(root),
+        store=store,
+        files=writer.files,
+        changed=run.changed,
+        removed=run.removed,
+        chunks=run.chunks,
+        symbols=run.symbols,
+        embedded=run.embedded,
+        bytes_read=run.bytes_read,
+        skipped=tuple(run.skipped),
+        failed=tuple(run.failed),
+        complete=True,
+        took_ms=(time.monotonic() - started) * 1000,
+        notes=changes.notes,
+    )
+
+
+def _model(writer: ViewWriter, embedder: Embedder) -> int:
+    fingerprint = embedder.fingerprint
+    coding = coding_of(fingerprint)
+    size = row_bytes(fingerprint.dimensions, coding)
+    docs = takes_documents(fingerprint)
+    return writer.model(fingerprint.id, fingerprint.model, fingerprint.dimensions, coding, size, docs=docs)
+
+
+def _prepared(
+    root: Path, writer: ViewWriter, pool: WorkerPool, found: Sequence[Found], options: DiscoveryOptions, run: _Run
+) -> Iterator[tuple[FileState, bytes, bytes, Answer]]:
+    """Each file that is new or changed: its state, the SHA-256 of its bytes, the bytes, and what is known of it."""
+    waiting: dict[int, tuple[FileState, bytes, bytes]] = {}
+
+    def answered() -> Iterator[tuple[FileState, bytes, bytes, Answer]]:
+        for key, answer in pool.collect() or ():
+            yield (*waiting.pop(key), answer)
+
+    batch: list[Task] = []
+    with RootFiles(root) as files:
+        for key, (path, _, _) in enumerate(found):
+            read = read_file(files, path, options.limit(path))
+            if isinstance(read, SkippedFile):
+                if read.reason == "not_found":
+                    run.removed += writer.remove([path])
+                    continue
+                writer.skip(path, 0, UNREAD, read.reason, read.detail)
+                run.failed.append(read)
+                continue
+            file, data = read
+            run.bytes_read += len(data)
+            digest = hashlib.sha256(data).digest()
+            known = writer.known(path)
+            if known is not None and known.hash == digest:
+                writer.touch(path, file.size, file.stamp)
+                continue
+            if not is_storable(path):
+                run.skipped.append(SkippedFile(path, "unreadable", "its name is not UTF-8"))
+                continue
+            waiting[key] = (file, digest, data)
+            batch.append(Task(key, path, data))
+            if len(batch) >= _TASK_FILES or sum(len(task.data) for task in batch) >= _TASK_BYTES:
+                pool.submit(batch)
+                batch = []
+                while pool.in_flight >= pool.size * _QUEUED:
+                    yield from answered()
+    if batch:
+        pool.submit(batch)
+    while pool.in_flight:
+        yield from answered()
+
+
+def _put(
+    writer: ViewWriter,
+    file: FileState,
+    digest: bytes,
+    data: bytes,
+    answer: Answer,
+    run: _Run,
+    model: int | None,
+    embedder: Embedder | None,
+) -> None:
+    run.changed += 1
+    if isinstance(answer, SkippedFile):
+        writer.skip(
+            file.path, file.size, UNREAD if answer.reason == "failed" else file.stamp, answer.reason, answer.detail
+        )
+        (run.failed if answer.reason == "failed" else run.skipped).append(answer)
+        return
+    reading = answer.reading if isinstance(answer, Embedded) else answer
+    entry = writer.put(file.path, file.size, file.stamp, digest, reading, _text(reading, data))
+    if isinstance(answer, Embedded) and model is not None and embedder is not None and reading.chunks:
+        writer.put_vectors(model, entry, answer.data, embedder.fingerprint.dimensions, coding_of(embedder.fingerprint))
+        run.embedded += len(reading.chunks)
+    run.chunks += len(reading.chunks)
+    run.symbols += len(reading.symbols)
+
+
+def _text(reading: Reading, data: bytes) -> bytes:
+    """A content's text as the store keeps it."""
+    if reading.text is not None:
+        return reading.text
+    decoded = decode(data)
+    return decoded.text.encode("utf-8", "surrogatepass") if isinstance(decoded, Decoded) else b""
+
+
+def _embed_lacking(
+    writer: ViewWriter, model: int, embedder: Embedder, run: _Run, on_progress: Callable[[Progress], None]
+) -> None:
+    """Make the vectors that are missing, of whatever run."""
+    fingerprint = embedder.fingerprint
+    coding = coding_of(fingerprint)
+    lacking = writer.lacking(model, docs=takes_documents(fingerprint))
+    for start in range(0, len(lacking), _EMBEDDED_FILES):
+        on_progress(Progress("embedding", start, len(lacking)))
+        texts: dict[int, list[str]] = {}
+        for entry, path, language, encoding, symbols, chunks, text in writer.read(
+            lacking[start : start + _EMBEDDED_FILES]
+        ):
+            texts[entry] = embedded_texts(
+                path,
+                outlined_as(language, converted=encoding == CONVERTED),
+                parts.symbols(symbols),
+                parts.chunks(chunks),
+                text,
+            )
+        every = [text for of_file in texts.values() for text in of_file]
+        codes = vector_codes.encode(embedder.embed_batch(every).rows, coding)
+        at = 0
+        for entry, of_file in texts.items():
+            data = codes[at : at + len(of_file)].tobytes()
+            writer.put_vectors(model, entry, data, fingerprint.dimensions, coding)
+            at += len(of_file)
+            run.embedded += len(of_file)

@@ -1,0 +1,81 @@
+"""Has the page's questions answered one after the other, in the thread that the engine belongs to.
+
+A question that nobody waits for any more, as somebody typed on, is dropped before its turn, or ended at its next step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from findling.engine.memory import expect_to_idle
+from findling.model.errors import Cancelled, FindlingError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from findling.contracts.workspaces import Workspace
+    from findling.engine.questions import OnProgress
+    from findling.model.types import Progress
+
+_Answer = TypeVar("_Answer")
+
+
+class Asker:
+    """The one way from a request to the engine."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        """Begin what goes on in the background: watching, and the index where there is none."""
+        expect_to_idle()
+        self._worker.submit(self._begin)
+
+    def _begin(self) -> None:
+        self._workspace.watch()
+        try:
+            if self._workspace.engine.status().indexing_status != "ready":
+                self._workspace.finish_in_background()
+        except FindlingError:
+            return  # each question says it
+
+    async def ask(self, request: Request, question: Callable[[Workspace, OnProgress], _Answer]) -> _Answer:
+        """What the question comes to. Raises what it raises, and `Cancelled` when the browser has gone."""
+        unwanted = threading.Event()
+
+        def on_progress(_: Progress) -> None:
+            if unwanted.is_set() or self._ended.is_set():
+                raise Cancelled("Nobody waits for this answer any more.")
+
+        work = asyncio.get_running_loop().run_in_executor(self._worker, question, self._workspace, on_progress)
+        gone = asyncio.ensure_future(_gone(request))
+        try:
+            await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                unwanted.set()
+                work.cancel()
+                raise Cancelled("The browser has gone.")
+            return work.result()
+        finally:
+            gone.cancel()
+
+    def stop(self) -> None:
+        """End the question under way at its next step. May be called from a signal's handler."""
+        self._ended.set()
+
+    async def close(self) -> None:
+        """Stop what goes on, in the background too, and give the index back."""
+        self.stop()
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._workspace.close)
+        self._worker.shutdown()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

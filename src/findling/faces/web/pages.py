@@ -1,0 +1,388 @@
+"""Each page: what its address asks of the engine, and which template shows the answer.
+
+What changes nothing is asked in the engine's thread, where the answer becomes HTML as well: a question costs one turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from findling import __version__, engine
+from findling.contracts.files import TextFile, read_document, read_object, read_text
+from findling.contracts.model import Call, Refusal
+from findling.faces.web import addresses, views
+from findling.faces.web.addresses import Asked, Pattern
+from findling.faces.web.highlighting import visible
+from findling.model.errors import Cancelled, FindlingError
+from findling.model.format_names import format_of
+from findling.model.languages import language_of
+from findling.model.plurals import count
+from findling.model.types import Progress, Query
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from findling.contracts.workspaces import Workspace
+    from findling.engine import Engine
+    from findling.engine.questions import OnProgress
+    from findling.faces.web.asking import Asker
+
+    View = dict[str, Any]
+
+TYPED_WAIT_S = 0.3
+"""How long a question may index first while somebody types."""
+
+WAIT_S = 1.5
+
+PLACES = 10
+"""On a page."""
+
+GREP_LINES = 1_000
+REFS = 500
+EDGES = 200
+FOLDERS = 300
+BODY_CHARS = 12_000
+PASSAGES = 20
+LEAST_SIMILARITY = 0.3
+LISTED = 500
+"""Files that are left out, of which a page lists so many."""
+
+FILE_LINES = 20_000
+"""Of a longer file a page shows the beginning."""
+
+FILTERS_S = 30.0
+"""So long a page's lists of languages, folders and branches are kept."""
+
+GONE = 499
+"""The status of an answer that nobody reads."""
+
+
+class Pages:
+    """The handlers of all addresses. ``name``: what the folder is called."""
+
+    def __init__(self, asker: Asker, name: str) -> None:
+        self._asker, self._name = asker, name
+        self._filters: tuple[float, View] = (0.0, {})
+        self._templates = Environment(
+            loader=FileSystemLoader(Path(__file__).parent / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            finalize=lambda value: visible(value) if type(value) is str else value,
+        )
+        self._templates.globals.update(at=addresses, count=count, version=__version__, folder=name)
+        self.failures: Mapping[Any, Any] = {
+            FindlingError: self._failed,
+            Refusal: self._failed,
+            HTTPException: self._failed,
+            Exception: self._failed,
+        }
+
+    # --- searching ------------------------------------------------------------------------------------------------
+
+    async def search(self, request: Request) -> Response:
+        asked = addresses.asked_of(request.query_params)
+        live = "hx-request" in request.headers
+        if not live and "" in request.query_params.values():
+            return RedirectResponse(addresses.of_search(asked), HTTPStatus.SEE_OTHER)
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            found = {} if live else self._filters_of(workspace)
+            if not asked.q.strip():
+                return {**found, "result": None}
+            return {**found, **_searched(workspace, asked, progress, wait_s=TYPED_WAIT_S if live else WAIT_S)}
+
+        page = "_results.html" if live else "search.html"
+        response = await self._page(request, page, view, asked=asked, scope=asked.scope)
+        return _typed(request, response, addresses.of_search(asked)) if live else response
+
+    async def similar(self, request: Request) -> Response:
+        given = request.query_params
+        path, line, ref = given.get("path", ""), given.get("line", ""), given.get("ref", "")
+        target = f"{path}:{line}" if line.isdigit() else path
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            asked = workspace.engine.at(ref or None)
+            result = asked.similar(target, limit=PLACES, explain=True, progress=progress)
+            return {"groups": [(None, views.places(result.hits, ref))], "verdict": views.verdict(result)}
+
+        return await self._page(request, "similar.html", view, path=path, line=line, ref=ref)
+
+    async def grep(self, request: Request) -> Response:
+        pattern = addresses.pattern_of(request.query_params)
+        live = "hx-request" in request.headers
+        if not live and "" in request.query_params.values():
+            return RedirectResponse(addresses.of_grep(pattern), HTTPStatus.SEE_OTHER)
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            found = {} if live else self._filters_of(workspace)
+            return {**found, **(_grepped(workspace.engine, pattern, progress) if pattern.p else {"totals": None})}
+
+        page = "_matches.html" if live else "grep.html"
+        response = await self._page(request, page, view, pattern=pattern, scope=pattern.scope)
+        return _typed(request, response, addresses.of_grep(pattern)) if live else response
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    async def file(self, request: Request) -> Response:
+        path, given = request.path_params["path"], request.query_params
+        ref = given.get("ref", "")
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            text = _text_of(workspace, path, ref, progress)
+            asked = workspace.engine.at(ref or None)
+            found = asked.file_symbols(text.path)
+            language = language_of(text.path)
+            lines = [line.rstrip("\n") for line in text.lines[:FILE_LINES]]
+            return {
+                "path": text.path,
+                "lines": views.numbered(lines, 1, language.id, text.path, _range(given.get("lines", ""))),
+                "total": len(text.lines),
+                "language": language.name,
+                "outline": list(views.outline(found.symbols, text.path, ref)) if found else [],
+                "masked": {line for line, _ in text.masks},
+                "changed": text.stale,
+                "indexed": found is not None,
+            }
+
+        return await self._page(request, "file.html", view, ref=ref)
+
+    async def symbol(self, request: Request) -> Response:
+        given = request.query_params
+        name, path, ref = given.get("name", ""), given.get("path", ""), given.get("ref", "")
+        tests = given.get("tests") == "1"
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            asked = workspace.engine.at(ref or None)
+            full = views.qualified(name, path) if path else name
+            found = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+            if path and not any(hit.path == path and hit.match == "exact" for hit in found.definitions):
+                full = name  # the file's name has something in it that separates names, or it moved
+                found = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+            hits = views.chosen(found.definitions, path)
+            one = hits[0] if hits and hits[0].match == "exact" else None
+            if one is None:
+                return {"one": None, "found": found, "hits": hits}
+            callers = asked.callers(full, tests=tests, limit=EDGES, progress=progress)
+            callees = asked.callees(full, tests=True, limit=EDGES, progress=progress)
+            return {
+                "one": one,
+                "found": found,
+                "hits": hits,
+                "lines": views.definition_lines(one),
+                "callers": callers,
+                "callees": callees,
+                "steps_in": views.steps(callers, ref, one.language),
+                "steps_out": views.steps(callees, ref, one.language),
+                "notes": list(dict.fromkeys((*found.notes, *callers.notes, *callees.notes))),
+            }
+
+        return await self._page(request, "symbol.html", view, name=name, path=path, ref=ref, tests=tests)
+
+    # --- the library ----------------------------------------------------------------------------------------------
+
+    async def library(self, request: Request) -> Response:
+        query = request.query_params.get("q", "")
+
+        def view(workspace: Workspace, progress: OnProgress) -> View:
+            library = workspace.library
+            result = None
+            if query.strip():
+                result = library.search(query, limit=PASSAGES, min_score=LEAST_SIMILARITY, progress=progress)
+            return {"collections": library.status(), "result": result, "jobs": library.jobs.active()}
+
+        return await self._page(request, "library.html", view, q=query)
+
+    async def library_file(self, request: Request) -> Response:
+        path, number = request.query_params.get("path", ""), request.query_params.get("passage", "")
+
+        def view(workspace: Workspace, _: OnProgress) -> View:
+            index = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else None
+            found = workspace.library.file(path, chunk_index=index)
+            return {"found": found, "passage": index}
+
+        return await self._page(request, "passages.html", view)
+
+    # --- the index ------------------------------------------------------------------------------------------------
+
+    async def index(self, request: Request) -> Response:
+        given = request.query_params
+        why, reason = given.get("why", "").strip(), given.get("reason", "")
+
+        def view(workspace: Workspace, _: OnProgress) -> View:
+            asked = workspace.engine
+            status = asked.status(unlisted=True)
+            left_out = [file for file in status.skipped if not reason or file.reason == reason]
+            return {
+                "status": status,
+                "reasons": views.by_count(Counter(file.reason for file in status.skipped)),
+                "languages": views.by_count(status.languages),
+                "left_out": left_out[:LISTED],
+                "left_out_total": len(left_out),
+                "explained": asked.why(why) if why else None,
+                "jobs": [job for job in workspace.jobs.recent() if not job.is_active][:5],
+                "duration": _duration,
+            }
+
+        return await self._page(request, "index.html", view, why=why, reason=reason)
+
+    async def update(self, request: Request) -> Response:
+        def begin(workspace: Workspace, _: OnProgress) -> None:
+            workspace.jobs.start("full", force=False, ref=workspace.root.ref_name)
+
+        await self._asker.ask(request, begin)
+        return RedirectResponse("/index", HTTPStatus.SEE_OTHER)
+
+    async def stop(self, request: Request) -> Response:
+        await self._asker.ask(request, lambda workspace, _: workspace.engine.stop_jobs())
+        return RedirectResponse("/index", HTTPStatus.SEE_OTHER)
+
+    async def progress(self, request: Request) -> Response:
+        """A fragment: how far the run is that goes on, if one does."""
+
+        def view(workspace: Workspace, _: OnProgress) -> View:
+            return {"job": workspace.jobs.active or workspace.engine.active_job}
+
+        return await self._page(request, "_progress.html", view)
+
+    # --- parts ----------------------------------------------------------------------------------------------------
+
+    async def _page(
+        self, request: Request, template: str, view: Callable[[Workspace, OnProgress], View], **given: Any
+    ) -> Response:
+        """What a template makes of what ``view`` finds in the engine's thread. Raises what that raises."""
+
+        def made(workspace: Workspace, progress: OnProgress) -> str:
+            return self._templates.get_template(template).render(
+                given | view(workspace, progress), here=request.url.path
+            )
+
+        return _html(await self._asker.ask(request, made))
+
+    def _filters_of(self, workspace: Workspace) -> View:
+        """What there is to choose from: languages, folders, branches and tags."""
+        until, found = self._filters
+        if time.monotonic() > until:
+            asked = workspace.engine
+            ready = asked.status().indexing_status in ("ready", "indexing")
+            found = {
+                "all_languages": sorted(asked.status().languages) if ready else [],
+                "all_folders": _folders(asked) if ready else [],
+                "all_refs": engine.ref_names(asked.root)[:REFS],
+            }
+            self._filters = (time.monotonic() + FILTERS_S if ready else 0.0, found)
+        return found
+
+    async def _failed(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, Cancelled):
+            return Response(status_code=GONE)
+        status, message, remedy = _told(error)
+        live = "hx-request" in request.headers
+        template = self._templates.get_template("_failure.html" if live else "failure.html")
+        return _html(template.render(status=status, message=message, remedy=remedy, here=request.url.path), status)
+
+
+def _told(error: Exception) -> tuple[int, str, str]:
+    """Status, message and remedy of a failure."""
+    if isinstance(error, Refusal):
+        return (404 if error.code == "file_not_found" else 400), f"{error.message}.", ""
+    if isinstance(error, FindlingError):
+        return (404 if error.code in ("not_found", "ref_not_indexed") else 400), error.message, error.remedy
+    if isinstance(error, HTTPException):
+        return error.status_code, "There is no such page.", ""
+    return 500, f"Unexpected {type(error).__name__}.", "The terminal where 'findling ui' runs says more."
+
+
+def _html(text: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(text, status, headers={"cache-control": "no-store", "vary": "hx-request"})
+
+
+def _typed(request: Request, response: Response, address: str) -> Response:
+    """An answer to a key press: the address follows. The first of a row is a step to go back to."""
+    first = request.headers.get("x-findling-step") == "first"
+    response.headers["hx-push-url" if first else "hx-replace-url"] = address
+    return response
+
+
+def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, wait_s: float) -> View:
+    scope = asked.scope
+    query = Query(
+        asked.q,
+        PLACES,
+        language=scope.lang or None,
+        path_globs=scope.globs,
+        kind=scope.kind_filter,
+        explain=True,
+        wait_s=wait_s,
+        offset=PLACES * (asked.page - 1),
+    )
+    result = workspace.engine.ask(query, ref=scope.ref or None, progress=progress).result
+    if result.unfinished and not scope.ref:
+        workspace.finish_in_background()
+    groups = [
+        (group, views.places((hit for hit in result.hits if hit.group == group), scope.ref)) for group in result.groups
+    ]
+    return {
+        "result": result,
+        "groups": groups or [(None, views.places(result.hits, scope.ref))],
+        "verdict": views.verdict(result),
+        "more": asked.page * PLACES < result.total,
+    }
+
+
+def _grepped(asked: Engine, pattern: Pattern, progress: OnProgress) -> View:
+    scope = pattern.scope
+    found = asked.grep_stream(
+        pattern.p,
+        limit=GREP_LINES,
+        ref=scope.ref or None,
+        literal=pattern.text,
+        ignore_case=pattern.ignore,
+        word=pattern.word,
+        language=scope.lang or None,
+        path_globs=scope.globs,
+    )
+    files = []
+    with found:
+        for file in found:
+            files.append(views.matches(file, scope.ref, all_lines=pattern.all))
+            progress(Progress("answering", len(files), 0))
+        totals = found.totals
+    return {"files": files, "totals": totals}
+
+
+def _text_of(workspace: Workspace, path: str, ref: str, progress: OnProgress) -> TextFile:
+    asked = workspace.engine.at(ref or None)
+    if not isinstance(asked.texts, Path):
+        if format_of(path) and (document := asked.document_text(path)) is not None:
+            return TextFile(path, tuple(document.text.splitlines(keepends=True)))
+        return read_object(asked.texts, path)
+    return read_document(Call(workspace, progress), path) or read_text(asked.root, path)
+
+
+def _folders(asked: Engine) -> list[str]:
+    """The folders with the fewest others around them."""
+    _, folders = asked.listed()
+    return sorted(sorted(filter(None, folders), key=lambda path: (path.count("/"), path))[:FOLDERS])
+
+
+def _range(lines: str) -> range:
+    """``10-32`` or ``10``; nothing for anything else."""
+    start, _, end = lines.partition("-")
+    numbers = [part for part in (start, end or start) if part.isascii() and part.isdigit() and len(part) < 9]
+    return range(int(numbers[0]), int(numbers[1]) + 1) if len(numbers) == 2 else range(0)
+
+
+def _duration(job: Any) -> str:
+    return f"{(job.ended or job.updated) - job.started:.1f} s"

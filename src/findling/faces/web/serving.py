@@ -1,0 +1,89 @@
+"""The page's server from its start to its end: the folder is checked, the port taken, the browser opened.
+
+It listens on this machine alone, and answers whoever has the link.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import os
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+
+from findling import config, contracts, outbound
+from findling.faces import http
+from findling.faces.http.options import LOOPBACK_HOST, Listening
+from findling.model.errors import FindlingError, InvalidInput
+
+PORT = 8730
+"""The usual port: where it is free, a bookmark stays right."""
+
+
+def serve(path: Path | None, *, root: Path | None, cache: bool, port: int | None, open_browser: bool) -> None:
+    """Serve the page of a folder until a signal. Raises `RootError`, and `InvalidInput` for a port that is taken."""
+    found = config.find_root(path, root=root)  # a folder that cannot be searched is said now, not in the browser
+    listening = _listen(port)
+    try:
+        outbound.to_stderr(config.load(found.root).config.log.level)
+    except FindlingError:
+        outbound.to_stderr()  # each question says what is wrong with the configuration
+    workspace = contracts.Workspace(path, root=root, cache=cache, background=True)
+    asyncio.run(_serve(listening, workspace, found.root.name or str(found.root), open_browser=open_browser))
+
+
+def _listen(port: int | None) -> Listening:
+    if port is not None:
+        return http.listen(http.HttpOptions(LOOPBACK_HOST, port))
+    try:
+        return http.listen(http.HttpOptions(LOOPBACK_HOST, PORT))
+    except InvalidInput:  # another page, perhaps of another folder
+        return http.listen(http.HttpOptions(LOOPBACK_HOST, 0))
+
+
+async def _serve(listening: Listening, workspace: contracts.Workspace, name: str, *, open_browser: bool) -> None:
+    from findling.faces.http.running import run
+    from findling.faces.web.app import make_app
+    from findling.faces.web.asking import Asker
+
+    token = secrets.token_urlsafe(24)
+    link = f"{listening.address}/?token={token}"
+    asker = Asker(workspace)
+    opened: list[Path] = []
+
+    def started() -> None:
+        sys.stdout.write(f"{link}\n")
+        sys.stdout.flush()
+        sys.stderr.write(f"findling: the page of {name} is there until Ctrl-C; the link is for you alone\n")
+        sys.stderr.flush()
+        asker.start()
+        if open_browser and _has_screen():
+            opened.append(_open(link))
+
+    try:
+        app = make_app(asker, listening.options, token=token, name=name)
+        await run(app, listening, started=started, stop=asker.stop)
+    finally:
+        for file in opened:
+            file.unlink(missing_ok=True)
+        await asker.close()
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open in a window; one in the terminal would cover the link."""
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open(link: str) -> Path:
+    """Open the link by way of a file that only the user can read: every user of a machine sees a program's arguments.
+    The file, to be deleted at the end."""
+    import webbrowser
+
+    number, name = tempfile.mkstemp(prefix="findling-", suffix=".html")
+    with os.fdopen(number, "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">')
+    path = Path(name)
+    webbrowser.open(path.as_uri())
+    return path

@@ -1,0 +1,16 @@
+"""An index in PostgreSQL, for many machines: the truth of a team, which also proposes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.store.postgresql.database import Database
+    from findling.store.postgresql.reader import PostgresIndex, View
+    from findling.store.postgresql.writer import ViewWriter
+else:
+    __getattr__ = front_door(__name__, {"database": "Database", "reader": "PostgresIndex View", "writer": "ViewWriter"})
+
+__all__ = ["Database", "PostgresIndex", "View", "ViewWriter"]

@@ -1,0 +1,290 @@
+"""One PostgreSQL database as a store: its address, its pooled connections, its schema's version, and its failures as
+findling's own errors. The only module that knows how to connect.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.model import errors
+
+try:
+    import psycopg
+    from psycopg import conninfo
+    from psycopg_pool import ConnectionPool, PoolTimeout
+except ImportError as _missing:
+    raise errors.ConfigError(
+        "A store in PostgreSQL needs packages that are not installed.",
+        remedy="Run: pip install 'findling[postgresql]'",
+    ) from _missing
+
+if TYPE_CHECKING:
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+SCHEMA: Final = "findling"
+
+CONNECT_S: Final = 10
+"""How long a connection may take to be made; a deadline, as a lost host answers nothing."""
+
+STATEMENT_MS: Final = 30_000
+"""How long one statement of a question may take before the database ends it."""
+
+CONNECTIONS: Final = 4
+"""The most that one process keeps; an idle one keeps none."""
+
+_IDLE_S: Final = 60.0
+
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what fails is raised, in our words
+
+_OUR_SCHEMES = ("postgresql://", "postgres://")
+
+_PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
+_PASSWORD_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
+
+
+def masked(url: str) -> str:
+    """A store's address without its password, to be shown."""
+    return _PASSWORD_OPTION.sub(r"\1***", _PASSWORD.sub("***", url))
+
+
+def is_address(url: str) -> bool:
+    """Whether a text is the address of a PostgreSQL database."""
+    return url.startswith(_OUR_SCHEMES)
+
+
+class Database:
+    """Connections to one store. For any threads. Connects when it is first asked; raises the typed errors only.
+
+    ``user``: whom the rows are read for, '' for whoever may see all that is not private.
+    """
+
+    def __init__(self, url: str, *, user: str = "") -> None:
+        if not is_address(url):
+            raise errors.ConfigError(
+                f"{masked(url)!r} is not the address of a store.",
+                remedy="Write postgresql://USER@HOST:PORT/DATABASE; the password comes from PGPASSFILE or PGPASSWORD.",
+            )
+        try:
+            self._info = conninfo.make_conninfo(
+                url,
+                connect_timeout=CONNECT_S,
+                application_name="findling",
+                options=f"-c search_path={SCHEMA} -c statement_timeout={STATEMENT_MS} -c jit=off",
+            )
+        except psycopg.Error as error:
+            raise errors.ConfigError(
+                f"The store's address {masked(url)!r} cannot be read: {_first_line(error)}.",
+                remedy="Write postgresql://USER@HOST:PORT/DATABASE.",
+            ) from None
+        self.url = masked(url)
+        self.user = user
+        self._pool: ConnectionPool[Connection] | None = None
+        self._behind = ThreadPoolExecutor(1, "findling-store")
+
+    # --- connections ------------------------------------------------------------------------------------------
+
+    def connect(self) -> Connection:
+        """A connection of its own, for a writer; the caller closes it."""
+        with self._failures():
+            return psycopg.connect(self._info, autocommit=True)
+
+    def take(self) -> Connection:
+        """A pooled connection, of a database whose schema is ours; to be given back with `end`."""
+        with self._failures():
+            if self._pool is None:
+                self._check_version()
+                self._pool = ConnectionPool(
+                    self._info,
+                    min_size=0,
+                    max_size=CONNECTIONS,
+                    max_idle=_IDLE_S,
+                    timeout=CONNECT_S,
+                    kwargs={"autocommit": True},
+                    open=True,
+                )
+            return self._pool.getconn()
+
+    def end(self, connection: Connection) -> None:
+        """End a connection's transaction and give it back, behind the caller, who has all that he asked for."""
+        pool = self._pool
+        assert pool is not None
+
+        def end() -> None:
+            try:
+                connection.execute("COMMIT")
+            except psycopg.Error:
+                connection.close()  # the pool makes another one
+            pool.putconn(connection)
+
+        self._behind.submit(end)
+
+    def drop(self, connection: Connection) -> None:
+        """Give back a connection that failed."""
+        assert self._pool is not None
+        connection.close()
+        self._pool.putconn(connection)
+
+    def close(self) -> None:
+        self._behind.shutdown(wait=True)
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """A block in which the database's errors become findling's."""
+        with self._failures():
+            yield
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except PoolTimeout as error:
+            # The pool keeps the reason to itself: one attempt of ours is told it.
+            try:
+                psycopg.connect(self._info).close()
+            except psycopg.Error as reason:
+                raise self._said(reason) from None
+            raise errors.IndexBusy(
+                f"All {CONNECTIONS} connections to {self.url} are in use.", remedy="Ask again in a moment."
+            ) from error
+        except psycopg.Error as error:
+            raise self._said(error) from error
+
+    def _said(self, error: psycopg.Error) -> errors.FindlingError:
+        """What an error of the driver means to a user, and what helps."""
+        text = _first_line(error)
+        for kind, pattern, sentence, remedy in _MEANINGS:
+            if isinstance(error, kind) and pattern.search(str(error)):
+                return errors.IndexUnavailable(f"{sentence.format(url=self.url)} ({text})", remedy=remedy)
+        return errors.IndexUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
+
+    # --- the schema's version -----------------------------------------------------------------------------------
+
+    def _check_version(self) -> None:
+        with psycopg.connect(self._info, autocommit=True) as connection:
+            version = _version(connection)
+        newest = len(migrations())
+        if version == 0:
+            raise errors.IndexNotReady(
+                f"There is no index of findling in {self.url}.",
+                remedy=f"Run 'findling index --store {self.url} PATH'; it makes one.",
+            )
+        if version > newest:
+            raise errors.IndexNewer(
+                f"The store at {self.url} has version {version} of the schema, and this findling knows {newest}.",
+                remedy="Update findling.",
+            )
+        if version < newest:
+            raise errors.IndexUnavailable(
+                f"The store at {self.url} has version {version} of the schema; this findling needs {newest}.",
+                remedy=f"Run 'findling index --store {self.url} PATH' as the owner of the database; it migrates.",
+            )
+
+    def migrate(self) -> int:
+        """Bring the schema to the newest version, one migration a transaction; the version."""
+        with self._failures(), self.connect() as connection:
+            connection.execute("SELECT pg_advisory_lock(hashtext('findling migrations'))")
+            version = _version(connection)
+            steps = migrations()
+            if version > len(steps):
+                raise errors.IndexNewer(
+                    f"The store at {self.url} has version {version} of the schema, and this findling knows "
+                    f"{len(steps)}.",
+                    remedy="Update findling.",
+                )
+            for number, sql in enumerate(steps[version:], version + 1):
+                with connection.transaction():
+                    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
+                    connection.execute("CREATE TABLE IF NOT EXISTS migrations (number int PRIMARY KEY)")
+                    connection.execute(sql)
+                    connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
+            return len(steps)
+
+
+def migrations() -> list[bytes]:
+    """The statements of each migration, in order."""
+    folder = resources.files(__package__) / "migrations"
+    return [each.read_bytes() for each in sorted(folder.iterdir(), key=lambda each: each.name)]
+
+
+def _version(connection: Connection) -> int:
+    """The number of the last migration; 0 for a database without an index."""
+    found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",)).fetchone()
+    if found is None or not found[0]:
+        return 0
+    newest = connection.execute("SELECT max(number) FROM migrations").fetchone()
+    return int(newest[0] or 0) if newest else 0
+
+
+def _first_line(error: BaseException) -> str:
+    """An error's first line, without a password that it may repeat."""
+    return masked(str(error).strip().split("\n", 1)[0].rstrip("."))
+
+
+_ASK_ADMIN = "Ask whoever runs the database."
+
+_MEANINGS: Final[tuple[tuple[type[psycopg.Error], re.Pattern[str], str, str], ...]] = (
+    (
+        psycopg.Error,
+        re.compile("password authentication failed|no password supplied"),
+        "The store at {url} refuses the password.",
+        "Set it in PGPASSFILE (~/.pgpass) or PGPASSWORD.",
+    ),
+    (
+        psycopg.Error,
+        re.compile("SSL|certificate|TLS"),
+        "The store at {url} and this machine do not agree on TLS.",
+        "Set sslmode and sslrootcert in the address, as in '?sslmode=verify-full&sslrootcert=FILE'.",
+    ),
+    (
+        psycopg.Error,
+        re.compile('database "[^"]*" does not exist'),
+        "There is no such database at {url}.",
+        "Make it with 'createdb', or correct the address.",
+    ),
+    (
+        psycopg.Error,
+        re.compile('role "[^"]*" does not exist|no pg_hba.conf entry'),
+        "The store at {url} does not let this user in.",
+        _ASK_ADMIN,
+    ),
+    (
+        psycopg.errors.InsufficientPrivilege,
+        re.compile(""),
+        "The store at {url} does not allow this.",
+        "Use the address of a user who may, or ask whoever runs the database.",
+    ),
+    (
+        psycopg.errors.ReadOnlySqlTransaction,
+        re.compile(""),
+        "The store at {url} is read-only; nothing was changed.",
+        "Use the address of the primary server.",
+    ),
+    (
+        psycopg.errors.QueryCanceled,
+        re.compile(""),
+        "The store at {url} took too long.",
+        "Ask for less, or look what else it does.",
+    ),
+    (
+        psycopg.errors.DiskFull,
+        re.compile(""),
+        "The store at {url} has no room left; nothing was changed.",
+        _ASK_ADMIN,
+    ),
+    (
+        psycopg.OperationalError,
+        re.compile(""),
+        "The store at {url} cannot be reached.",
+        "Check the address, and whether the database runs.",
+    ),
+)
+"""What the driver's errors mean, the first that fits."""

@@ -1,0 +1,797 @@
+"""Views of a PostgreSQL store as a search sees them (`protocols.Index`), in few round trips.
+
+Every method names what it needs; what is not known yet goes to the database together with all that `ahead` said would
+be asked next, in one pipeline of one read-only transaction. What was read is remembered until the snapshot ends;
+contents, which never change under their ids, for longer, within a bound.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+from findling.model import term_rows
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.text_encodings import CONVERTED
+from findling.store import parts
+from findling.store.proposals import proposed, rounded
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from findling.model.reading import ChunkRow, Use
+    from findling.model.trigram_plan import TrigramPlan
+    from findling.store.postgresql.database import Connection, Database
+    from findling.store.protocols import Index
+
+FIELDS: Final = {"body": 0, "context": 1, "path": 2}
+"""The numbers of the fields in the tables."""
+
+_CONTENTS = 2_000
+"""Contents that are remembered between questions, some 7 kB each."""
+
+_MOST = 1_000_000
+"""In place of no limit."""
+
+_OURS = "view_id = ANY(%s::bigint[])"
+
+_FILE = (
+    "e.entry_id, e.content_id, e.path, c.language, c.kind, c.size, c.lines, c.generated, c.body_terms, c.name_terms, "
+    "c.encoding, e.view_id "
+)
+_FROM = "FROM entries e JOIN contents c USING (content_id) "
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+_Number = TypeVar("_Number", int, float)
+_Rows = list[tuple[Any, ...]]
+
+
+class View(NamedTuple):
+    """A collection as one ref of it. ``name`` stands before its paths, '' for nothing; ``owner`` is '' for all."""
+
+    collection: str
+    ref: str
+    owner: str = ""
+    name: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """As the table has it."""
+        return self.owner, self.collection, self.ref
+
+
+class Model(NamedTuple):
+    """A model that made vectors, and how many chunks of the views have some."""
+
+    model_id: int
+    fingerprint: str
+    name: str
+    dimensions: int
+    coding: Any
+    row_bytes: int
+    docs: bool
+    chunks: int
+
+
+class _Totals(NamedTuple):
+    """What is known of the views as a whole."""
+
+    manifest: ManifestRow | None
+    generation: str
+    models: Sequence[Model]
+    skipped: Mapping[str, int]
+    symbols: int
+    size: int
+
+
+class _Statement(NamedTuple):
+    """One statement of a pipeline, and who takes its rows."""
+
+    sql: str
+    values: Sequence[Any]
+    take: Callable[[_Rows], None]
+
+
+class _Known(Generic[_Key, _Value]):
+    """What is known by key, and which keys are on their way."""
+
+    def __init__(self, ask: Callable[[list[_Key]], Iterable[_Statement]]) -> None:
+        self.found: dict[_Key, _Value] = {}
+        self.coming: set[_Key] = set()
+        self.ask = ask
+
+    def clear(self) -> None:
+        self.found.clear()
+        self.coming.clear()
+
+
+class _Record(NamedTuple):
+    """The parts of a reading that ranking asks for, packed."""
+
+    terms: bytes
+    symbols: bytes
+    chunks: bytes
+
+
+_GONE = _Record(b"", parts.NOTHING, parts.NOTHING)
+
+
+class PostgresIndex:
+    """Implements `protocols.Index`. For one thread. ``views``: what is searched."""
+
+    def __init__(self, database: Database, views: Sequence[View]) -> None:
+        self.derived: dict[int, array[int]] = {}
+        self._database = database
+        self._views = list(views)
+        self._connection: Connection | None = None
+        self._depth = 0
+        self._recording = False
+        self._waiting: list[_Statement] = []
+        self._numbers: dict[int, View] | None = None
+        self._named: dict[int, View] = {}
+        """The views by id; ``_numbers`` is None where they are to be looked for."""
+        self._totals: _Known[None, _Totals] = _Known(self._ask_totals)
+        self._counts: _Known[int, int] = _Known(self._ask_counts)
+        self._frequencies: _Known[tuple[str, str], int] = _Known(self._ask_frequencies)
+        self._files: _Known[int, FileRow | None] = _Known(self._ask_files)
+        self._at: _Known[str, FileRow | None] = _Known(self._ask_at)
+        self._owners: _Known[int, list[FileRow]] = _Known(self._ask_owners)
+        self._records: _Known[int, _Record] = _Known(self._ask_records)
+        self._uses: _Known[int, bytes] = _Known(self._ask_uses)
+        self._texts: _Known[int, bytes | None] = _Known(self._ask_texts)
+        self._vectors: _Known[tuple[int, int], bytes] = _Known(self._ask_vectors)
+        self._lists: _Known[_Statement_Key, _Rows] = _Known(self._ask_lists)
+        self._chunks: dict[int, list[ChunkRow]] = {}
+        self._symbols: dict[int, list[SymbolRow]] = {}
+
+    # --- round trips ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything inside is of one transaction, which begins with the first thing asked. May be nested."""
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            if self._depth == 1:
+                self._leave(failed=True)
+            raise
+        else:
+            if self._depth == 1:
+                self._leave(failed=False)
+        finally:
+            self._depth -= 1
+
+    def _leave(self, *, failed: bool) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            (self._database.drop if failed else self._database.end)(connection)
+        self._waiting.clear()
+        for known in (self._counts, self._frequencies, self._files, self._at, self._owners, self._vectors, self._lists):
+            known.clear()
+        self._totals.coming.clear()
+        for content in (self._records, self._uses, self._texts):
+            content.coming.clear()
+            if len(content.found) > _CONTENTS:
+                content.clear()
+        self._chunks.clear()
+        self._symbols.clear()
+        if len(self.derived) > _CONTENTS:
+            self.derived.clear()
+
+    def ahead(self, *asks: Callable[[Index], object]) -> None:
+        self._recording = True
+        try:
+            for ask in asks:
+                ask(self)
+        finally:
+            self._recording = False
+
+    def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key]) -> None:
+        """Make sure that keys are known; within `ahead` only that they will be."""
+        lacking = [key for key in dict.fromkeys(keys) if key not in known.found]
+        if not lacking:
+            return
+        if new := [key for key in lacking if key not in known.coming]:
+            known.coming.update(new)
+            self._waiting += known.ask(new)
+        if not self._recording:
+            self._go()
+
+    def _go(self) -> None:
+        """One round trip: everything that waits, in one pipeline."""
+        assert self._depth, "everything is asked within a snapshot"
+        statements: list[tuple[str, Sequence[Any], Callable[[_Rows], None] | None]] = []
+        if self._connection is None:
+            if len(self._ids) < len(self._views):  # one may have come
+                self._find_views()
+            self._connection = self._database.take()
+            statements.append(("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", (), None))
+            statements.append(("SELECT set_config('findling.user', %s, true)", (self._database.user,), None))
+            if None not in self._totals.coming:
+                statements += self._ask_totals([None])
+        waiting, self._waiting = self._waiting, []
+        statements += waiting
+        with self._database.failures():
+            cursors = []
+            with self._connection.pipeline():
+                for sql, values, take in statements:
+                    cursor = self._connection.cursor(binary=take is not None)
+                    cursor.execute(sql.encode(), values or None, prepare=take is not None)
+                    cursors.append((cursor, take))
+            for cursor, take in cursors:
+                if take is not None:
+                    take(cursor.fetchall())
+
+    # --- the views ------------------------------------------------------------------------------------------------
+
+    def _find_views(self) -> None:
+        """The ids of the views, which stay while a view exists: asked once."""
+        self._numbers = {}
+        connection = self._database.take()
+        try:
+            with self._database.failures():
+                connection.execute("BEGIN READ ONLY")
+                connection.execute("SELECT set_config('findling.user', %s, true)", (self._database.user,))
+                rows = connection.execute(_VIEWS, self._names_of_views()).fetchall()
+        except BaseException:
+            self._numbers = None
+            self._database.drop(connection)
+            raise
+        self._database.end(connection)
+        self._note_views(rows)
+
+    def _names_of_views(self) -> tuple[list[str], list[str], list[str]]:
+        owners, collections, refs = zip(*(view.key for view in self._views), strict=True)
+        return list(owners), list(collections), list(refs)
+
+    def _note_views(self, rows: _Rows) -> None:
+        by_name = {view.key: view for view in self._views}
+        self._numbers = self._named = {row[0]: by_name[row[1:4]] for row in rows}
+
+    @property
+    def _ids(self) -> list[int]:
+        if self._numbers is None:
+            self._find_views()
+        return list(self._numbers or ())
+
+    def _ask_totals(self, _: list[None]) -> Iterator[_Statement]:
+        self._totals.found.clear()
+        found: list[_Rows] = []
+        before = self._ids
+
+        def take(rows: _Rows) -> None:
+            found.append(rows)
+            if len(found) == 3:
+                self._totals.found[None] = self._totals_of(*found)
+                if [row[0] for row in found[0]] != before:
+                    self._numbers = None  # the next snapshot looks for them anew
+
+        yield _Statement(_VIEWS, self._names_of_views(), take)
+        yield _Statement(
+            "SELECT m.model_id, m.fingerprint, m.name, m.dimensions, m.coding, m.row_bytes, m.docs, "
+            "sum(e.chunks)::bigint FROM models m JOIN embedded e USING (model_id) WHERE e.view_id = ANY(%s::bigint[]) "
+            "GROUP BY m.model_id ORDER BY max(e.made_at)",
+            (before,),
+            take,
+        )
+        yield _Statement(
+            "SELECT reason, count(*) FROM skipped WHERE view_id = ANY(%s::bigint[]) GROUP BY 1 ORDER BY 2 DESC, 1",
+            (before,),
+            take,
+        )
+
+    def _totals_of(self, views: _Rows, models: _Rows, skipped: _Rows) -> _Totals:
+        manifest = None
+        published = [row for row in views if row[4]]
+        if published:
+            manifest = ManifestRow(
+                manifest_id=1,
+                complete=len(published) == len(self._views),
+                pending=0,
+                synced_at=min(row[5] for row in published),
+                files=sum(row[6] for row in published),
+                chunks=sum(row[7] for row in published),
+                body_terms=sum(row[8] for row in published),
+                name_terms=sum(row[9] for row in published),
+                counts=0,
+                wanted="",
+            )
+        return _Totals(
+            manifest,
+            " ".join(f"{row[0]}:{row[4]}" for row in views),
+            [Model(*row) for row in models],
+            dict(skipped),
+            sum(row[10] for row in published),
+            sum(row[11] for row in published),
+        )
+
+    @property
+    def totals(self) -> _Totals:
+        """Of the snapshot, or after it of the last one."""
+        if self._depth and self._connection is None and not self._recording:
+            self._go()  # what is known is the last snapshot's
+        if self._depth or None in self._totals.found:
+            self._bring(self._totals, [None])
+            return self._totals.found.get(None, _NO_TOTALS)
+        with self.snapshot():
+            return self.totals
+
+    @property
+    def manifest(self) -> ManifestRow | None:
+        return self.totals.manifest
+
+    # --- what stands where ----------------------------------------------------------------------------------------
+
+    def _row(self, row: Sequence[Any]) -> FileRow:
+        view_id, encoding = row[11], row[10]
+        values: tuple[Any, ...] = (*row[:10], CONVERTED if encoding == CONVERTED else None)  # else it is kept as UTF-8
+        file = FileRow(*values)
+        name = self._named[view_id].name
+        return file._replace(path=f"{name}/{file.path}", collection=name) if name else file
+
+    def _ask_files(self, ids: list[int]) -> Iterator[_Statement]:
+        def take(rows: _Rows) -> None:
+            self._files.found.update(dict.fromkeys(ids))
+            self._note_files(rows)
+
+        sql = f"SELECT {_FILE}{_FROM}WHERE e.entry_id = ANY(%s::bigint[]) AND e.view_id = ANY(%s::bigint[])"
+        yield _Statement(sql, (ids, self._ids), take)
+
+    def _note_files(self, rows: Iterable[Sequence[Any]]) -> list[FileRow]:
+        files = [self._row(row) for row in rows]
+        self._files.found.update((file.entry_id, file) for file in files)
+        return files
+
+    def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
+        wanted = list(entry_ids)
+        self._bring(self._files, wanted)
+        found = self._files.found
+        return {entry: file for entry in wanted if (file := found.get(entry)) is not None}
+
+    def _inner(self, path: str) -> tuple[list[int], list[str]]:
+        """The views that may have a path, and what each calls it."""
+        found = [
+            (number, path.removeprefix(f"{view.name}/") if view.name else path)
+            for number, view in self._named.items()
+            if not view.name or path.startswith(f"{view.name}/")
+        ]
+        return [number for number, _ in found], [own for _, own in found]
+
+    def _ask_at(self, paths: list[str]) -> Iterator[_Statement]:
+        _ = self._ids
+        views: list[int] = []
+        own: list[str] = []
+        for path in filter(is_storable, paths):
+            in_views, called = self._inner(path)
+            views += in_views
+            own += called
+
+        def take(rows: _Rows) -> None:
+            self._at.found.update(dict.fromkeys(paths))
+            self._at.found.update((file.path, file) for file in self._note_files(rows))
+
+        sql = (
+            f"SELECT {_FILE}FROM unnest(%s::bigint[], %s::text[]) AS asked(view_id, path) "
+            "JOIN entries e ON e.view_id = asked.view_id AND e.path = asked.path JOIN contents c USING (content_id)"
+        )
+        yield _Statement(sql, (views, own), take)
+
+    def file_at(self, path: str) -> FileRow | None:
+        self._bring(self._at, [path])
+        return self._at.found.get(path)
+
+    def _ask_owners(self, ids: list[int]) -> Iterator[_Statement]:
+        def take(rows: _Rows) -> None:
+            self._owners.found.update((content, []) for content in ids)
+            for file in self._note_files(rows):
+                self._owners.found[file.blob_id].append(file)
+
+        sql = f"SELECT {_FILE}{_FROM}WHERE e.content_id = ANY(%s::bigint[]) AND e.view_id = ANY(%s::bigint[])"
+        yield _Statement(sql, (ids, self._ids), take)
+
+    def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
+        wanted = set(blob_ids)
+        self._bring(self._owners, wanted)
+        found = [file for content in wanted for file in self._owners.found.get(content, ())]
+        return sorted(found, key=lambda file: file.path)
+
+    def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
+        views, own = self._ids, [""] * len(self._ids)
+        if prefix:
+            pairs = [
+                (
+                    number,
+                    "" if prefix == view.name else f"{prefix.removeprefix(f'{view.name}/') if view.name else prefix}/",
+                )
+                for number, view in self._named.items()
+                if not view.name or f"{prefix}/".startswith(f"{view.name}/")
+            ]
+            views, own = [number for number, _ in pairs], [folder for _, folder in pairs]
+        rows = self._list(
+            f"SELECT {_FILE}FROM unnest(%s::bigint[], %s::text[]) AS asked(view_id, folder) "
+            "JOIN entries e ON e.view_id = asked.view_id AND e.path >= asked.folder "
+            "AND e.path < asked.folder || chr(1114111) JOIN contents c USING (content_id)",
+            (tuple(views), tuple(own)),
+        )
+        return iter(sorted(self._note_files(rows), key=lambda file: file.path))
+
+    def listing(self) -> list[FileRow]:
+        return list(self.all_files())
+
+    def paths_ending(self, tail: str) -> list[str]:
+        if not is_storable(tail):
+            return []
+        rows = self._list(
+            "SELECT e.path, e.view_id FROM entries e WHERE e.view_id = ANY(%s::bigint[]) "
+            'AND reverse(e.path) COLLATE "C" >= %s AND reverse(e.path) COLLATE "C" < %s',
+            (tuple(self._ids), tail[::-1], f"{tail[::-1]}\U0010ffff"),
+        )
+        names = self._named
+        return sorted(f"{name}/{path}" if (name := names[view].name) else path for path, view in rows)
+
+    # --- lists, each asked by its statement -----------------------------------------------------------------------
+
+    def _ask_lists(self, keys: list[_Statement_Key]) -> Iterator[_Statement]:
+        for key in keys:
+            sql, values = key
+
+            def take(rows: _Rows, key: _Statement_Key = key) -> None:
+                self._lists.found[key] = rows
+
+            yield _Statement(sql, [list(value) if isinstance(value, tuple) else value for value in values], take)
+
+    def _list(self, sql: str, values: tuple[Any, ...]) -> _Rows:
+        """The rows of a statement; none within `ahead`. ``values``: arrays as tuples."""
+        key = (sql, values)
+        self._bring(self._lists, [key])
+        return self._lists.found.get(key, [])
+
+    # --- what is in it --------------------------------------------------------------------------------------------
+
+    def _ask_records(self, ids: list[int]) -> Iterator[_Statement]:
+        """With a content's record come the counts of the names that it defines: ranking asks for those next."""
+
+        def take(rows: _Rows) -> None:
+            self._records.found.update(dict.fromkeys(ids, _GONE))
+            self._records.found.update((row[0], _Record(*row[1:])) for row in rows)
+
+        def take_counts(rows: _Rows) -> None:
+            self._counts.found.update(rows)
+
+        views = self._ids
+        sql = (
+            f"SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS}"
+        )
+        yield _Statement(sql, (ids, views), take)
+        sql = (
+            f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(ARRAY("
+            f"SELECT DISTINCT unnest(name_keys) FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS})) "
+            "GROUP BY term"
+        )
+        yield _Statement(sql, (views, ids, views), take_counts)
+
+    def _record(self, blob_id: int) -> _Record:
+        self._bring(self._records, [blob_id])
+        return self._records.found.get(blob_id, _GONE)
+
+    def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
+        wanted = list(blob_ids)
+        self._bring(self._records, wanted)
+        found = {blob_id: self._records.found.get(blob_id, _GONE) for blob_id in wanted}
+        return {blob_id: term_rows.unpack(record.terms) for blob_id, record in found.items() if record is not _GONE}
+
+    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
+        wanted = list(blob_ids)
+        self._bring(self._records, wanted)
+        found = {blob_id: self._records.found.get(blob_id, _GONE).symbols for blob_id in wanted}
+        return {
+            blob_id: DefinedNames.of(parts.symbols(data)) for blob_id, data in found.items() if data != parts.NOTHING
+        }
+
+    def chunks(self, blob_id: int) -> list[ChunkRow]:
+        record = self._record(blob_id)
+        if blob_id not in self._chunks:
+            if self._recording:
+                return []
+            self._chunks[blob_id] = parts.chunks(record.chunks)
+        return self._chunks[blob_id]
+
+    def symbols(self, blob_id: int) -> list[SymbolRow]:
+        record = self._record(blob_id)
+        if blob_id not in self._symbols:
+            if self._recording:
+                return []
+            self._symbols[blob_id] = [
+                SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(parts.symbols(record.symbols))
+            ]
+        return self._symbols[blob_id]
+
+    def _ask_uses(self, ids: list[int]) -> Iterator[_Statement]:
+        def take(rows: _Rows) -> None:
+            self._uses.found.update(dict.fromkeys(ids, parts.NOTHING))
+            self._uses.found.update(rows)
+
+        sql = (
+            "SELECT content_id, uses FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
+        )
+        yield _Statement(sql, (ids, self._ids), take)
+
+    def uses(self, blob_id: int) -> Sequence[Use]:
+        self._bring(self._uses, [blob_id])
+        return parts.uses(self._uses.found.get(blob_id, parts.NOTHING))
+
+    def _ask_texts(self, ids: list[int]) -> Iterator[_Statement]:
+        def take(rows: _Rows) -> None:
+            self._texts.found.update(dict.fromkeys(ids))
+            self._texts.found.update(rows)
+
+        sql = (
+            "SELECT content_id, text FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
+        )
+        yield _Statement(sql, (ids, self._ids), take)
+
+    def doc_text(self, blob_id: int) -> bytes | None:
+        self._bring(self._texts, [blob_id])
+        return self._texts.found.get(blob_id)
+
+    def _ask_vectors(self, keys: list[tuple[int, int]]) -> Iterator[_Statement]:
+        for model in {model for model, _ in keys}:
+            entries = [entry for of_model, entry in keys if of_model == model]
+
+            def take(rows: _Rows, model: int = model, entries: list[int] = entries) -> None:
+                self._vectors.found.update(((model, entry), b"") for entry in entries)
+                self._vectors.found.update(((model, entry), data) for entry, data in rows)
+
+            sql = f"SELECT entry_id, data FROM vectors WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s AND {_OURS}"
+            yield _Statement(sql, (entries, model, self._ids), take)
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        wanted = list(entry_ids)
+        self._bring(self._vectors, [(model_id, entry) for entry in wanted])
+        stored = {entry: data for entry in wanted if (data := self._vectors.found.get((model_id, entry)))}
+        if not stored:
+            return None
+        import numpy as np
+
+        from findling.model import vector_codes
+
+        (model,) = (each for each in self.totals.models if each.model_id == model_id)
+        offsets = np.cumsum([0, *(len(data) // model.row_bytes for data in stored.values())])
+        rows = vector_codes.decode(b"".join(stored.values()), model.dimensions, model.coding)
+        return VectorRows(list(stored), offsets, rows)
+
+    # --- proposals ------------------------------------------------------------------------------------------------
+
+    def _ask_counts(self, keys: list[int]) -> Iterator[_Statement]:
+        def take(rows: _Rows) -> None:
+            self._counts.found.update(dict.fromkeys(keys, 0))
+            self._counts.found.update(rows)
+
+        sql = f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(%s::int[]) GROUP BY term"
+        yield _Statement(sql, (self._ids, keys), take)
+
+    def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
+        wanted = list(keys)
+        self._bring(self._counts, wanted)
+        return {key: self._counts.found.get(key, 0) for key in wanted}
+
+    def _ask_frequencies(self, keys: list[tuple[str, str]]) -> Iterator[_Statement]:
+        names = {number: name for name, number in FIELDS.items()}
+
+        def take(rows: _Rows) -> None:
+            self._frequencies.found.update(dict.fromkeys(keys, 0))
+            self._frequencies.found.update(((names[field], term), units) for field, term, units in rows)
+
+        sql = (
+            "SELECT field, term, sum(units)::bigint FROM frequencies "
+            "WHERE view_id = ANY(%s::bigint[]) AND (term, field) IN (SELECT * FROM unnest(%s::text[], %s::smallint[])) "
+            "GROUP BY field, term"
+        )
+        terms, fields = [term for _, term in keys], [FIELDS[field] for field, _ in keys]
+        yield _Statement(sql, (self._ids, terms, fields), take)
+
+    def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+        asked = [key for key in wanted if is_storable(key[1])]
+        self._bring(self._frequencies, asked)
+        manifest = self.manifest
+        units = manifest.files + manifest.chunks if manifest else 0
+        return Frequencies(units, {key: count for key in asked if (count := self._frequencies.found.get(key, 0))})
+
+    def lexical(
+        self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Each unit's parts times the weights; passages and paths are added up apart, as no unit has both."""
+        ordered: list[tuple[int, float]] = []
+        passages = {key: weight for key, weight in weights.items() if key[0] != "path" and is_storable(key[1])}
+        paths = {key: weight for key, weight in weights.items() if key[0] == "path" and is_storable(key[1])}
+        most = limit + 1 if limit > 0 else 0
+        if passages and most:
+            among = "AND p.content_id IN (SELECT content_id FROM entries WHERE entry_id = ANY(%s::bigint[])) "
+            rows = self._list(
+                "WITH best AS (SELECT p.content_id, o.ordinal, sum(o.part * asked.weight) AS score "
+                "FROM unnest(%s::smallint[], %s::text[], %s::float8[]) AS asked(field, term, weight) "
+                "JOIN postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term AND p.field = asked.field "
+                f"{among if allowed is not None else ''}"
+                "CROSS JOIN LATERAL unnest(p.ordinals, p.parts) AS o(ordinal, part) "
+                "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s) "
+                f"SELECT {_FILE}, best.ordinal, best.score FROM best JOIN entries e USING (content_id) "
+                "JOIN contents c USING (content_id) WHERE e.view_id = ANY(%s::bigint[])",
+                (
+                    tuple(FIELDS[field] for field, _ in passages),
+                    tuple(term for _, term in passages),
+                    tuple(passages.values()),
+                    tuple(self._ids),
+                    *((tuple(sorted(allowed)),) if allowed is not None else ()),
+                    most,
+                    tuple(self._ids),
+                ),
+            )
+            ordered += self._scored(rows)
+        if paths and most:
+            among = "AND p.entry_id = ANY(%s::bigint[]) "
+            rows = self._list(
+                "WITH best AS (SELECT p.entry_id, sum(p.part * asked.weight) AS score "
+                "FROM unnest(%s::text[], %s::float8[]) AS asked(term, weight) "
+                "JOIN path_postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term "
+                f"{among if allowed is not None else ''}"
+                "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s) "
+                f"SELECT {_FILE}, {FILE_UNIT}, best.score FROM best JOIN entries e USING (entry_id) "
+                "JOIN contents c USING (content_id)",
+                (
+                    tuple(term for _, term in paths),
+                    tuple(paths.values()),
+                    tuple(self._ids),
+                    *((tuple(sorted(allowed)),) if allowed is not None else ()),
+                    most,
+                ),
+            )
+            ordered += self._scored(rows)
+        ordered = sorted(rounded(ordered), key=lambda pair: (-pair[1], pair[0]))
+        return self._proposed(ordered, limit, allowed)
+
+    def _scored(self, rows: _Rows) -> list[tuple[int, Any]]:
+        """(unit, number) of rows of files that end with an ordinal and a number."""
+        self._note_files(row[:-2] for row in rows)
+        return [(row[0] << CHUNK_BITS | row[-2], row[-1]) for row in rows]
+
+    def nearest(
+        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, int]]:
+        if limit <= 0:
+            return []
+        asked = "".join(["1" if positive else "0" for positive in (query >= 0).tolist()])
+        among = "AND entry_id = ANY(%s::bigint[]) " if allowed is not None else ""
+        rows = self._list(
+            "WITH best AS (SELECT entry_id, ordinal, bit_count(bits # %s::varbit)::int AS distance FROM bits "
+            f"WHERE view_id = ANY(%s::bigint[]) AND model_id = %s {among}ORDER BY 3, 1, 2 LIMIT %s) "
+            f"SELECT {_FILE}, best.ordinal, best.distance FROM best JOIN entries e USING (entry_id) "
+            "JOIN contents c USING (content_id) ORDER BY best.distance, e.entry_id, best.ordinal",
+            (
+                asked,
+                tuple(self._ids),
+                model_id,
+                *((tuple(sorted(allowed)),) if allowed is not None else ()),
+                limit + 1,
+            ),
+        )
+        return self._proposed(self._scored(rows), limit, allowed)
+
+    @staticmethod
+    def _proposed(
+        ordered: list[tuple[int, _Number]], limit: int, allowed: Set[int] | None
+    ) -> list[tuple[int, _Number]]:
+        def own(entries: Set[int]) -> Set[int]:
+            return entries if allowed is None else allowed & entries
+
+        return proposed(lambda wanted: ordered[:wanted], own, limit, 1)
+
+    def names(self) -> Collection[str]:
+        rows = self._list(
+            "SELECT DISTINCT name FROM definitions WHERE view_id = ANY(%s::bigint[])", (tuple(self._ids),)
+        )
+        return [row[0] for row in rows]
+
+    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        wanted = tuple(filter(is_storable, dict.fromkeys(squashed)))
+        if not wanted:
+            return []
+        return self._defined("name = ANY(%s::text[])", (wanted,), frozenset(wanted).__contains__, limit, only)
+
+    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        if not is_storable(squashed):
+            return []
+        if prefix:
+            bounds = (squashed, f"{squashed}\U0010ffff")
+            return self._defined(
+                "name >= %s AND name < %s", bounds, lambda name: name.startswith(squashed), limit, only
+            )
+        return self._defined("strpos(name, %s) > 0", (squashed,), lambda name: squashed in name, limit, only)
+
+    def _defined(
+        self,
+        condition: str,
+        values: tuple[Any, ...],
+        fits: Callable[[str], bool],
+        limit: int,
+        only: OnlyThese,
+    ) -> list[SymbolRow]:
+        known = only.blobs if isinstance(only.blobs, Set) else None
+        among = "AND content_id = ANY(%s::bigint[]) " if known is not None else ""
+        rows = self._list(
+            "SELECT content_id, symbols FROM contents WHERE content_id IN ("
+            f"SELECT content_id FROM definitions WHERE view_id = ANY(%s::bigint[]) AND {condition} {among}"
+            "GROUP BY 1 ORDER BY 1 LIMIT %s) ORDER BY 1",
+            (
+                tuple(self._ids),
+                *values,
+                *((tuple(sorted(known)),) if known is not None else ()),
+                limit if only.kind is None and (only.blobs is None or known is not None) else _MOST,
+            ),
+        )
+        found: list[SymbolRow] = []
+        for content, data in rows:
+            if only.blobs is not None and content not in only.blobs:
+                continue
+            found += [
+                SymbolRow(content, position, *symbol)
+                for position, symbol in enumerate(parts.symbols(data))
+                if only.kind in (None, symbol.kind) and fits(_squashed(symbol.name))
+            ]
+            if len(found) >= limit:
+                break
+        return found
+
+    # --- patterns -------------------------------------------------------------------------------------------------
+
+    def containing(self, plan: TrigramPlan) -> Collection[int]:
+        condition, values = _holding(plan)
+        rows = self._list(
+            f"SELECT e.entry_id {_FROM}WHERE e.{_OURS} AND c.{_OURS} AND {condition}",
+            (tuple(self._ids), tuple(self._ids), *values),
+        )
+        return list(map(itemgetter(0), rows))
+
+
+_Statement_Key = tuple[str, tuple[Any, ...]]
+
+_NO_TOTALS = _Totals(None, "", (), {}, 0, 0)
+
+_VIEWS = (
+    "SELECT view_id, owner, collection, ref, generation, coalesce(to_char(published_at AT TIME ZONE 'UTC', "
+    "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), ''), files, chunks, body_terms, name_terms, symbols, bytes FROM views "
+    "WHERE (owner, collection, ref) IN (SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])) ORDER BY view_id"
+)
+
+
+def _holding(plan: TrigramPlan) -> tuple[str, list[Any]]:
+    """The condition on a content's trigrams that a plan is, and its values."""
+    codes = tuple(sorted(plan.codes))
+    every = plan.kind == "all"
+    conditions: list[str] = []
+    values: list[Any] = []
+    if codes:
+        conditions.append(f"c.trigrams {'@>' if every else '&&'} %s::int[]")
+        values.append(codes)
+    for part in plan.parts:
+        condition, more = _holding(part)
+        conditions.append(condition)
+        values += more
+    if not conditions:
+        return ("true" if every else "false"), []
+    return f"({(' AND ' if every else ' OR ').join(conditions)})", values
+
+
+def is_storable(text: str) -> bool:
+    """Whether the database can hold a text: it knows no zero character and no half of a surrogate pair."""
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text))
+
+
+_squashed = squashed
+"""The function, where a parameter has its name."""

@@ -1,0 +1,433 @@
+"""Filling one view of a PostgreSQL store: all in one transaction, so that a question sees what was before or all of
+what is published, and a writer that dies leaves nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from findling.model import errors, term_rows, tokenizer
+from findling.model.rows import squashed
+from findling.store import parts
+from findling.store.lengths import MEANS, filled_up, part
+from findling.store.postgresql.reader import FIELDS, View, is_storable
+
+if TYPE_CHECKING:
+    from findling.model.codings import Coding
+    from findling.model.reading import Reading
+    from findling.store.postgresql.database import Connection, Database
+
+_BATCH: Final = 200
+"""Files that are sent together, with all that belongs to them."""
+
+_FETCHED: Final = 1_000
+"""Rows that are read together to count their terms."""
+
+
+class Known(NamedTuple):
+    """A file of the view: its entry, the SHA-256 of its content, and what proves it unchanged."""
+
+    entry_id: int
+    hash: bytes
+    size: int
+    stamp: int
+
+
+class ViewWriter:
+    """Holds a view until `close`; nothing of it is seen before `publish`.
+
+    ``recipe``: how files are cut and masked; of a view that was filled by another one nothing is taken over. Raises
+    `IndexBusy` where another program writes the view, and the store's errors.
+    """
+
+    def __init__(self, database: Database, view: View, recipe: str) -> None:
+        self._database = database
+        self._db: Connection = database.connect()
+        try:
+            with database.failures():
+                self._open(view, recipe)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, view: View, recipe: str) -> None:
+        self._db.execute("BEGIN")
+        name = "\n".join(view.key)
+        if not self._value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", name):
+            raise errors.IndexBusy(
+                f"Another program is writing {view.collection!r} ({view.ref}) in {self._database.url}.",
+                remedy="Wait until it has ended.",
+            )
+        self._db.execute("SET LOCAL statement_timeout = 0")
+        self._db.execute("SELECT set_config('findling.user', %s, true)", (view.owner,))
+        self._db.execute(
+            "INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", view.key
+        )
+        row = self._db.execute(
+            "SELECT view_id, recipe, generation FROM views WHERE (owner, collection, ref) = (%s, %s, %s)", view.key
+        ).fetchone()
+        assert row is not None
+        self.view_id: int = row[0]
+        self._recipe = recipe
+        self.generation: int = row[2]
+        rows = self._db.execute(
+            "SELECT e.path, e.entry_id, c.hash, e.size, e.stamp FROM entries e JOIN contents c USING (content_id) "
+            "WHERE e.view_id = %s",
+            (self.view_id,),
+        )
+        self._known = {path: Known(*values) for path, *values in rows}
+        contents = self._db.execute(
+            "SELECT hash, language, content_id FROM contents WHERE view_id = %s", (self.view_id,)
+        )
+        self._contents: dict[tuple[bytes, str], int] = {(row[0], row[1]): row[2] for row in contents}
+        skipped = self._db.execute("SELECT path, size, stamp FROM skipped WHERE view_id = %s", (self.view_id,))
+        self._skipped: dict[str, tuple[int, int]] = {row[0]: (row[1], row[2]) for row in skipped}
+        self._ids: dict[str, Iterator[int]] = {}
+        self._new: dict[int, None] = {}
+        """Entries that this run made, which are not counted yet."""
+        self._gone: list[int] = []
+        self._counts: Counter[int] = Counter()
+        self._embedded: set[int] = set()
+        """Models of which this run made vectors."""
+        self._buffers: dict[str, list[str | tuple[Any, ...]]] = {}
+        self._buffered = 0
+        self.changed = False
+        if row[1] != recipe:
+            self.changed = True
+            self.remove(list(self._known))
+            self._send()
+            self._forget_contents()
+            self._db.execute("DELETE FROM skipped WHERE view_id = %s", (self.view_id,))
+            self._skipped.clear()
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        row = self._db.execute(sql.encode(), values).fetchone()
+        return row[0] if row else None
+
+    # --- files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def files(self) -> int:
+        return len(self._known)
+
+    def states(self) -> dict[str, tuple[int, int]]:
+        """path -> (size, stamp) of every file that was listed, those left out included."""
+        return {**self._skipped, **{path: (known.size, known.stamp) for path, known in self._known.items()}}
+
+    def known(self, path: str) -> Known | None:
+        return self._known.get(path)
+
+    def touch(self, path: str, size: int, stamp: int) -> None:
+        """Note that a file has the same content under another state."""
+        known = self._known[path]
+        self._known[path] = known._replace(size=size, stamp=stamp)
+        self._db.execute("UPDATE entries SET size = %s, stamp = %s WHERE entry_id = %s", (size, stamp, known.entry_id))
+        self.changed = True
+
+    def put(self, path: str, size: int, stamp: int, digest: bytes, reading: Reading, text: bytes) -> int:
+        """Let a content stand at a path, in place of what stood there; the entry. ``text``: UTF-8, secrets masked.
+        A content that the view has is not sent again."""
+        self.remove([path])
+        self._unskip(path)
+        content = self._contents.get((digest, reading.language))
+        if content is None:
+            content = self._contents[digest, reading.language] = self._put_content(digest, reading, text)
+        entry = self._id("entries", "entry_id")
+        self._add("entries", (entry, self.view_id, content, path, size, stamp))
+        words = tokenizer.path_terms(path)
+        length = filled_up(len(words))
+        for term, count in Counter(words).items():
+            if is_storable(term):
+                self._add("path_postings", (self.view_id, term, entry, part(count, length, MEANS["path"])))
+        self._known[path] = Known(entry, digest, size, stamp)
+        self._new[entry] = None
+        self._buffered += 1
+        if self._buffered >= _BATCH:
+            self._send()
+        return entry
+
+    def _put_content(self, digest: bytes, reading: Reading, text: bytes) -> int:
+        content = self._id("contents", "content_id")
+        names = [symbol.name for symbol in reading.symbols]
+        keys = {tokenizer.term_key(tokenizer.whole_term(name)) for name in names}
+        self._add(
+            "contents",
+            (
+                content,
+                self.view_id,
+                digest,
+                reading.language,
+                reading.kind,
+                sum(chunk.end_byte - chunk.start_byte for chunk in reading.chunks) if reading.body_terms else 0,
+                reading.lines,
+                len(reading.chunks),
+                len(reading.symbols),
+                reading.encoding,
+                reading.generated,
+                reading.body_terms,
+                reading.name_terms,
+                reading.problem.replace("\0", ""),
+                list(memoryview(reading.trigrams).cast("I")),
+                sorted(keys),
+                reading.terms,
+                parts.pack(reading.symbols),
+                parts.pack(reading.chunks),
+                parts.pack_uses(reading.uses),
+                text,
+            ),
+        )
+        self._buffers.setdefault("postings", []).extend(self._postings(content, reading.documents))
+        for name in sorted(filter(is_storable, {squashed(name) for name in names})):
+            self._add("definitions", (self.view_id, name, content))
+        return content
+
+    def _postings(self, content: int, documents: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """Lines for COPY: each term of a content with the chunks that have it, and what it adds to their score."""
+        found: dict[tuple[str, int], tuple[list[int], list[str]]] = {}
+        for ordinal, texts in enumerate(documents):
+            for field, text in zip(("body", "context"), texts, strict=True):
+                words = text.split()
+                length = filled_up(len(words))
+                for term, count in Counter(words).items():
+                    ordinals, numbers = found.setdefault((term, FIELDS[field]), ([], []))
+                    ordinals.append(ordinal)
+                    numbers.append(_part_of(count, length, field))
+        for (term, number), (ordinals, numbers) in found.items():
+            if is_storable(term):
+                written = term.replace("\\", "\\\\")
+                chunks = ",".join(map(str, ordinals))
+                yield f"{self.view_id}\t{written}\t{number}\t{content}\t{{{chunks}}}\t{{{','.join(numbers)}}}\n"
+
+    def skip(self, path: str, size: int, stamp: int, reason: str, detail: str) -> None:
+        """Note that a file is left out, and why; what stood at its path goes."""
+        self.remove([path])
+        if not is_storable(path):
+            return  # such a name can stand nowhere in the database
+        self._db.execute(
+            "INSERT INTO skipped VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (view_id, path) DO UPDATE SET "
+            "size = excluded.size, stamp = excluded.stamp, reason = excluded.reason, detail = excluded.detail",
+            (self.view_id, path, size, stamp, reason, detail.replace("\0", "")),
+        )
+        self._skipped[path] = (size, stamp)
+        self.changed = True
+
+    def _unskip(self, path: str) -> None:
+        if self._skipped.pop(path, None) is not None:
+            self._db.execute("DELETE FROM skipped WHERE (view_id, path) = (%s, %s)", (self.view_id, path))
+
+    def remove(self, paths: Collection[str]) -> int:
+        """Let nothing stand at paths; how many files went."""
+        for path in paths:
+            self._unskip(path)
+        gone = [known.entry_id for path in paths if (known := self._known.pop(path, None)) is not None]
+        if not self._new.keys().isdisjoint(gone):
+            self._send()  # what this run made must be there to be deleted
+        self._gone += gone
+        self.changed = self.changed or bool(gone)
+        return len(gone)
+
+    def _delete_gone(self) -> None:
+        counted = [entry for entry in self._gone if self._new.pop(entry, False) is False]  # the others never were
+        self._count_units(counted, -1)
+        self._counts.subtract(self._terms_of(counted))
+        self._db.execute("DELETE FROM entries WHERE entry_id = ANY(%s::bigint[])", (self._gone,))
+        self._gone = []
+
+    # --- vectors --------------------------------------------------------------------------------------------------
+
+    def model(self, fingerprint: str, name: str, dimensions: int, coding: Coding, row_bytes: int, *, docs: bool) -> int:
+        """The number of a model's vectors in the store."""
+        self._db.execute(
+            "INSERT INTO models (fingerprint, name, dimensions, coding, row_bytes, docs) "
+            "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            (fingerprint, name, dimensions, coding, row_bytes, docs),
+        )
+        return int(self._value("SELECT model_id FROM models WHERE fingerprint = %s", fingerprint))
+
+    def lacking(self, model_id: int, *, docs: bool) -> list[int]:
+        """The entries that lack a model's vectors; without ``docs`` none of documents."""
+        self._send()
+        kinds = "" if docs else "AND c.kind <> 'docs' "
+        sql = (
+            "SELECT entry_id FROM entries e JOIN contents c USING (content_id) "
+            f"WHERE e.view_id = %s AND chunk_count > 0 {kinds}"
+            "AND NOT EXISTS (SELECT FROM vectors v WHERE v.entry_id = e.entry_id AND v.model_id = %s) ORDER BY 1"
+        )
+        return [row[0] for row in self._db.execute(sql.encode(), (self.view_id, model_id))]
+
+    def read(self, entries: Sequence[int]) -> list[tuple[int, str, str, str, bytes, bytes, bytes]]:
+        """(entry, path, language, encoding, symbols, chunks, text) of entries, packed as they are kept."""
+        rows = self._db.execute(
+            "SELECT e.entry_id, e.path, c.language, c.encoding, c.symbols, c.chunks, c.text "
+            "FROM entries e JOIN contents c USING (content_id) WHERE e.entry_id = ANY(%s::bigint[])",
+            (list(entries),),
+        )
+        return [(row[0], row[1], row[2], row[3], row[4], row[5], row[6]) for row in rows]
+
+    def put_vectors(self, model_id: int, entry_id: int, data: bytes, dimensions: int, coding: Coding) -> None:
+        """The vectors of an entry's chunks in their order, as `vector_codes` has them."""
+        import numpy as np
+
+        from findling.model import vector_codes
+
+        self._add("vectors", (self.view_id, model_id, entry_id, data))
+        signs = np.unpackbits(vector_codes.sign_bits(data, dimensions, coding), axis=1, count=dimensions)
+        digits = (signs + ord("0")).astype(np.uint8)
+        for ordinal, row in enumerate(digits):
+            self._add("bits", (self.view_id, model_id, entry_id, ordinal, row.tobytes().decode("ascii")))
+        self._embedded.add(model_id)
+        self.changed = True
+
+    # --- publishing -----------------------------------------------------------------------------------------------
+
+    def publish(self) -> int:
+        """Let everything be seen at once; the number of the generation, a new one where anything changed."""
+        with self._database.failures():
+            self._send()
+            if self.changed:
+                self._count()
+                self._forget_contents()
+                self.generation += 1
+                self._db.execute(_TOTALS, (self.generation, self._recipe, self.view_id))
+                self._db.execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
+            self._db.execute("COMMIT")
+        return self.generation
+
+    def _count(self) -> None:
+        """Bring the statistics up to date with the entries that came and went."""
+        new = list(self._new)
+        self._count_units(new, 1)
+        for start in range(0, len(new), _FETCHED):
+            self._counts.update(self._terms_of(new[start : start + _FETCHED]))
+        self._new.clear()
+        changed = [(self.view_id, term, files) for term, files in self._counts.items() if files]
+        self._db.execute("CREATE TEMP TABLE counted (LIKE term_counts) ON COMMIT DROP")
+        self._copy("counted", changed)
+        self._db.execute(
+            "INSERT INTO term_counts SELECT * FROM counted ON CONFLICT (view_id, term) DO UPDATE "
+            "SET files = term_counts.files + excluded.files"
+        )
+        self._db.execute("DELETE FROM term_counts WHERE view_id = %s AND files <= 0", (self.view_id,))
+        self._db.execute("DELETE FROM frequencies WHERE view_id = %s AND units <= 0", (self.view_id,))
+
+    def _count_units(self, entries: Sequence[int], sign: int) -> None:
+        if entries:
+            self._db.execute(_COUNT_UNITS, {"entries": list(entries), "sign": sign, "view": self.view_id})
+
+    def _terms_of(self, entries: Sequence[int]) -> Counter[int]:
+        """How many of some entries have each term key."""
+        found: Counter[int] = Counter()
+        rows = self._db.execute(
+            "SELECT c.terms FROM entries e JOIN contents c USING (content_id) WHERE e.entry_id = ANY(%s::bigint[])",
+            (list(entries),),
+        )
+        for (data,) in rows:
+            found.update(term_rows.keys(term_rows.unpack(data)))
+        return found
+
+    def _forget_contents(self) -> None:
+        """Delete the contents that stand at no path any more."""
+        rows = self._db.execute(
+            "DELETE FROM contents c WHERE view_id = %s AND NOT EXISTS (SELECT FROM entries e "
+            "WHERE e.content_id = c.content_id) RETURNING hash, language",
+            (self.view_id,),
+        )
+        for digest, language in rows:
+            self._contents.pop((digest, language), None)
+
+    # --- sending --------------------------------------------------------------------------------------------------
+
+    def _id(self, table: str, column: str) -> int:
+        """A new id, reserved in blocks."""
+        found = next(self._ids.get(table, iter(())), None)
+        if found is None:
+            rows = self._db.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)", (table, column, _BATCH)
+            )
+            self._ids[table] = iter([row[0] for row in rows.fetchall()])
+            found = next(self._ids[table])
+        return found
+
+    def _add(self, table: str, row: tuple[Any, ...]) -> None:
+        self._buffers.setdefault(table, []).append(row)
+
+    def _send(self) -> None:
+        """Send what was added, what is referred to before what refers to it."""
+        self.changed = self.changed or bool(self._buffers)
+        with self._database.failures():
+            if self._gone:
+                self._delete_gone()
+            for table in _ORDER:
+                if rows := self._buffers.pop(table, None):
+                    self._copy(table, rows)
+        self._buffered = 0
+
+    def _copy(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
+        with self._db.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
+            for row in rows:
+                if isinstance(row, str):
+                    copy.write(row)
+                else:
+                    copy.write_row(row)
+
+    def close(self) -> None:
+        """Give the view up; what was not published is as if it had never been."""
+        self._db.rollback()  # a server may notice later that a connection was closed
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@cache
+def _part_of(count: int, length: int, field: str) -> str:
+    return repr(part(count, length, MEANS[field]))
+
+
+_ORDER: Final = (
+    "contents",
+    "postings",
+    "definitions",
+    "entries",
+    "path_postings",
+    "vectors",
+    "bits",
+)
+
+_COUNT_UNITS: Final = """
+INSERT INTO frequencies (view_id, term, field, units)
+SELECT %(view)s, term, field, %(sign)s * sum(units) FROM (
+  SELECT p.term, p.field, cardinality(p.ordinals) AS units
+  FROM entries e JOIN postings p USING (content_id) WHERE e.entry_id = ANY(%(entries)s::bigint[])
+  UNION ALL
+  SELECT term, 2, 1 FROM path_postings WHERE entry_id = ANY(%(entries)s::bigint[])
+) AS counted GROUP BY term, field
+ON CONFLICT (view_id, term, field) DO UPDATE SET units = frequencies.units + excluded.units
+"""
+
+_TOTALS: Final = """
+UPDATE views SET generation = %s, published_at = now(), recipe = %s,
+  (files, chunks, body_terms, name_terms, symbols, bytes) = (
+    SELECT count(*), coalesce(sum(chunk_count), 0), coalesce(sum(body_terms), 0), coalesce(sum(name_terms), 0),
+      coalesce(sum(symbol_count), 0), coalesce(sum(e.size), 0)
+    FROM entries e JOIN contents c USING (content_id) WHERE e.view_id = views.view_id)
+WHERE view_id = %s
+"""
+
+_EMBEDDED: Final = """
+WITH counted AS (
+  SELECT v.model_id, sum(octet_length(v.data) / m.row_bytes) AS chunks
+  FROM vectors v JOIN models m USING (model_id) WHERE v.view_id = %(view)s GROUP BY 1
+), gone AS (
+  DELETE FROM embedded WHERE view_id = %(view)s AND NOT model_id IN (SELECT model_id FROM counted)
+)
+INSERT INTO embedded (view_id, model_id, chunks) SELECT %(view)s, model_id, chunks FROM counted
+ON CONFLICT (view_id, model_id) DO UPDATE SET chunks = excluded.chunks, made_at =
+  CASE WHEN embedded.model_id = ANY(%(now)s::int[]) THEN now() ELSE embedded.made_at END
+"""

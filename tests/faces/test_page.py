@@ -1,0 +1,364 @@
+"""The page, asked without a browser: who is let in, what each address shows, and that no file's text becomes HTML."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from findling import contracts
+from findling.engine import Engine
+from findling.faces.http import HttpOptions
+from findling.faces.web.app import make_app
+from findling.faces.web.asking import Asker
+from findling.faces.web.highlighting import highlighted, visible
+from findling.faces.web.visitors import POLICY
+from findling.model.errors import Cancelled
+from findling.model.types import Progress
+
+HERE = "http://127.0.0.1:8730"
+TOKEN = "a-token-that-nobody-guesses"
+HOSTILE = '"><img src=x onerror=alert(1)>'
+
+FILES = {
+    "kitchen/kettle.py": '''"""Boiling water."""
+
+
+class Kettle:
+    """Holds water."""
+
+    def boil(self, litres: float) -> float:
+        """Heat water until it boils; the seconds it takes."""
+        check_level(litres)
+        return litres * 240
+
+
+def check_level(litres: float) -> None:
+    if litres > 2:
+        raise ValueError("The kettle overflows")
+''',
+    "kitchen/tea.py": """from kitchen.kettle import Kettle, check_level
+
+
+def make_tea(cups: int) -> float:
+    check_level(cups / 4)
+    return Kettle().boil(cups / 4)
+""",
+    "tests/test_tea.py": "from kitchen.tea import make_tea\n\n\ndef test_tea():\n    assert make_tea(2) > 0\n",
+    "docs/tea.md": "# Tea\n\nWater for tea is boiled in the kettle. A cup takes a quarter of a litre.\n",
+    "docs/<script>alert(2)<script>.md": f"# <b>Bold</b> {HOSTILE}\n\n[x](javascript:alert(3))\n",
+    "kitchen/hostile.py": f"def hostile_kettle():\n    return '</pre><script>boil</script>{HOSTILE}'  # \u202eevil\n",
+    "kitchen/secret.env": "KEY=1\n",
+    "kitchen/picture.png": "\x89PNG\r\n\x1a\n\x00\x00",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode("latin-1" if name.endswith("png") else "utf-8"))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder)]
+    subprocess.run([*git[:-2], "init", "-q", "-b", "main", str(folder)], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)
+    subprocess.run([*git, "tag", "v1"], check=True)
+    with Engine.open(root=folder) as engine:
+        engine.index()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asker(root: Path) -> Iterator[Asker]:
+    asker = Asker(contracts.Workspace(root=root))
+    yield asker
+    asyncio.run(asker.close())
+
+
+@pytest.fixture(scope="module")
+def app(asker: Asker) -> Any:
+    return make_app(asker, HttpOptions("127.0.0.1", 8730), token=TOKEN, name="<kitchen>")
+
+
+@pytest.fixture(scope="module")
+def page(app: Any) -> TestClient:
+    client = TestClient(app, base_url=HERE)
+    assert client.get("/", params={"token": TOKEN}).status_code == 200
+    return client
+
+
+# --- who is let in ---------------------------------------------------------------------------------------------------
+
+
+def test_the_link_lets_a_browser_in_and_the_token_leaves_the_address(app: Any) -> None:
+    client = TestClient(app, base_url=HERE)
+    assert client.get("/").status_code == 403
+    assert client.get("/", params={"token": f"{TOKEN}x"}).status_code == 403
+    welcome = client.get("/", params={"token": TOKEN, "q": '"a&b'})
+    assert re.search(r"findling-8730=[\w-]{32}; Path=/; HttpOnly; SameSite=Strict$", welcome.headers["set-cookie"])
+    assert TOKEN not in welcome.text and "url=/?q=%22a%26b" in welcome.text
+    assert client.get("/").status_code == 200
+
+
+def test_only_this_address_is_served_and_only_to_its_own_page(page: TestClient) -> None:
+    assert page.get("/", headers={"host": "evil.example"}).status_code == 421
+    for foreign in ("https://evil.example", "http://localhost:3000", "null"):
+        assert page.get("/", headers={"origin": foreign}).status_code == 403
+    assert page.get("/", headers={"sec-fetch-site": "cross-site", "sec-fetch-dest": "image"}).status_code == 403
+    assert page.get("/", headers={"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"}).status_code == 200
+    assert page.post("/index/stop").status_code == 403
+    assert page.post("/index/stop", headers={"origin": HERE}, follow_redirects=False).status_code == 303
+
+
+def test_each_answer_forbids_what_the_page_does_not_need(page: TestClient) -> None:
+    for path in ("/", "/?q=kettle", "/static/page.css", "/nowhere", "/file/../../etc/passwd"):
+        headers = page.get(path).headers
+        assert headers["content-security-policy"] == POLICY and POLICY.startswith("default-src 'none'; ")
+        assert "unsafe" not in POLICY and headers["referrer-policy"] == "no-referrer"
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+# --- what stands on a page -------------------------------------------------------------------------------------------
+
+
+class Seen(HTMLParser):
+    """The elements of a page as a browser reads them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def links(self, begins: str) -> list[str]:
+        return [each["href"] for tag, each in self.elements if tag == "a" and each.get("href", "").startswith(begins)]
+
+
+def seen(page: TestClient, address: str, status: int = 200, **headers: str) -> Seen:
+    answer = page.get(address, headers=headers)
+    assert answer.status_code == status, answer.text
+    return Seen(answer.text)
+
+
+PAGES = (
+    "/",
+    "/?q=kettle+boil",
+    "/?q=hostile_kettle+alert",
+    "/?q=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
+    "/?q=kettle&folder=%22%3E%3Cscript%3E&lang=%3Cb%3E&ref=%3Cb%3E",
+    "/grep?p=%3C",
+    "/grep?p=(%3Cb%3E",
+    "/file/kitchen/hostile.py?lines=1-2",
+    "/file/docs/%3Cscript%3Ealert(2)%3Cscript%3E.md",
+    "/file/%3Cb%3E",
+    "/symbol?name=hostile_kettle",
+    "/symbol?name=%3Cb%3Ex%3C/b%3E",
+    "/similar?path=docs/%3Cscript%3Ealert(2)%3Cscript%3E.md",
+    "/index?why=%3Cb%3E",
+    "/library?q=",
+)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nothing_that_a_file_or_an_address_says_becomes_html(page: TestClient, address: str) -> None:
+    found = Seen(page.get(address).text)
+    for tag, attributes in found.elements:
+        assert tag not in ("img", "iframe", "style", "object", "base", "b" if attributes else "img"), tag
+        assert not any(name.startswith("on") or name == "style" for name in attributes), attributes
+        for name in ("href", "src", "action", "hx-get"):
+            value = attributes.get(name, "/")
+            assert value.startswith(("/", "#")) and not value.startswith("//"), value
+        if tag == "script":
+            assert attributes["src"].startswith("/static/")
+    assert "\u202e" not in found.text
+    assert "<kitchen>" in found.text  # the folder's name, as text
+
+
+def test_a_search_shows_groups_and_the_lines_that_matter_how_sure_it_is_and_why(page: TestClient) -> None:
+    found = seen(page, "/?q=how+is+water+boiled")
+    assert {"group-code", "group-docs"} <= {each.get("id") for _, each in found.elements}
+    assert re.search(r"(Sure|Fairly sure|Unsure) \(\d+%\)", found.text)
+    assert "as the files are now" in found.text and "files match" in found.text
+    assert found.links("/file/kitchen/kettle.py?lines=")
+    assert any(tag == "mark" for tag, _ in found.elements)
+    assert any(each.get("class") == "l hot" for _, each in found.elements)
+    bars = [each for tag, each in found.elements if tag == "rect" and each.get("class") == "bar"]
+    assert bars and max(float(bar["width"]) for bar in bars) == 120.0
+    assert "the query" in found.text  # a reason in words
+
+
+def test_a_key_press_brings_the_answer_alone_and_the_address_follows(page: TestClient) -> None:
+    typed = page.get("/?q=kettle&kind=code&lang=&folder=&ref=", headers={"hx-request": "true"})
+    assert typed.text.lstrip().startswith('<div id="results">') and "<form" not in typed.text
+    assert typed.headers["hx-replace-url"] == "/?q=kettle&kind=code" and "hx-push-url" not in typed.headers
+    step = page.get("/?q=kettle", headers={"hx-request": "true", "x-findling-step": "first"})
+    assert step.headers["hx-push-url"] == "/?q=kettle"
+    assert page.get("/?q=kettle&lang=", follow_redirects=False).headers["location"] == "/?q=kettle"
+    form = seen(page, "/?q=kettle&kind=docs&lang=markdown&folder=docs&ref=v1")
+    chosen = [each.get("value", "") for tag, each in form.elements if tag == "option" and "selected" in each]
+    values = {each.get("name"): each.get("value") for tag, each in form.elements if tag == "input"}
+    assert "docs" in chosen and (values["q"], values["folder"], values["ref"]) == ("kettle", "docs", "v1")
+
+
+@pytest.mark.parametrize(
+    ("filters", "files"),
+    [
+        ("kind=docs", {"docs/tea.md"}),
+        ("folder=kitchen&lang=python", {"kitchen/kettle.py", "kitchen/tea.py"}),
+        ("kind=tests", {"tests/test_tea.py"}),
+    ],
+)
+def test_filters_narrow_the_answer(page: TestClient, filters: str, files: set[str]) -> None:
+    links = seen(page, f"/?q=make+tea+boil&{filters}").links("/file/")
+    assert files & {urlsplit(link).path.removeprefix("/file/") for link in links}
+    wanted = (lambda path: path.endswith(".md")) if "docs" in filters else (lambda path: path.endswith(".py"))
+    assert all(wanted(urlsplit(link).path) for link in links)
+
+
+def test_what_does_not_occur_is_said(page: TestClient) -> None:
+    assert "'percolate_beans' does not occur" in seen(page, "/?q=percolate_beans").text
+
+
+def test_a_file_is_shown_in_full_with_its_outline(page: TestClient) -> None:
+    found = seen(page, "/file/kitchen/kettle.py?lines=7-10")
+    ids = {each["id"] for _, each in found.elements if each.get("id", "").startswith("L")}
+    assert ids == {f"L{number}" for number in range(1, 16)}
+    assert {"#L4", "#L7", "#L13"} <= set(found.links("#L"))
+    assert "raise ValueError" in found.text
+    assert sum(each.get("class") == "l hot" for _, each in found.elements) == 4
+    assert "check_level" in seen(page, "/file/kitchen/kettle.py?ref=v1").text
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        ("/file/kitchen/nothing.py", 404, "file not found"),
+        ("/file/..%2f..%2fetc/passwd", 400, "outside of the root"),
+        ("/file/kitchen/secret.env", 400, "not handed out"),
+        ("/file/.git/config", 400, "version control"),
+        ("/?q=kettle&ref=no-such-branch", 404, "no branch, tag or commit"),
+        ("/?q=kettle&lang=klingon", 400, "klingon"),
+        ("/nowhere", 404, "There is no such page"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(page: TestClient, address: str, status: int, said: str) -> None:
+    assert said in seen(page, address, status).text
+
+
+def test_a_definition_stands_between_its_callers_and_its_callees_each_a_step(page: TestClient) -> None:
+    found = seen(page, "/symbol?name=check_level&path=kitchen/kettle.py")
+    steps = {parse_qs(urlsplit(link).query)["name"][0] for link in found.links("/symbol?")}
+    assert {"Kettle.boil", "make_tea"} <= steps
+    assert any(each.get("class") == "step certain" for tag, each in found.elements if tag == "li")
+    out = seen(page, "/symbol?name=make_tea&path=kitchen/tea.py")
+    assert "1 use in tests" in out.text and "check_level" in out.text
+    tests = next(link for link in out.links("/symbol?") if "tests=1" in link)
+    assert "test_tea" in seen(page, tests).text
+    for link in (*found.links("/symbol?"), *found.links("/file/"), *out.links("/similar?")):
+        seen(page, link)
+
+
+def test_a_name_that_nothing_has_leads_to_the_nearest(page: TestClient) -> None:
+    found = seen(page, "/symbol?name=check_lev")
+    assert "No definition has this name" in found.text and found.links("/symbol?name=check_level")
+
+
+def test_grep_counts_every_occurrence(page: TestClient) -> None:
+    found = seen(page, "/grep?p=check_.*l%5Cb")
+    assert "4 occurrences" in found.text and "4 lines in 2 files" in found.text
+    assert len(found.links("/file/kitchen/kettle.py?lines=")) == 2
+    assert "Nothing found" in seen(page, "/grep?p=check_.*l&text=1").text
+    told = seen(page, "/grep?p=(", 400, **{"hx-request": "true"})
+    assert told.elements[0] == ("div", {"id": "results"}) and "(" in told.text
+
+
+def test_the_index_says_what_is_left_out_and_why(page: TestClient) -> None:
+    found = seen(page, "/index")
+    assert {"secret", "binary"} <= {
+        link.partition("reason=")[2].partition("#")[0] for link in found.links("/index?reason")
+    }
+    assert "kitchen/secret.env" in found.text
+    assert "kitchen/picture.png" not in seen(page, "/index?reason=secret").text
+    assert "not indexed" in seen(page, "/index?why=kitchen/picture.png").text
+    assert "indexed" in seen(page, "/index?why=docs").text
+
+
+def test_a_run_shows_how_far_it_is(page: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert page.get("/progress").text.strip() == ""
+    began, go_on = threading.Event(), threading.Event()
+    index = Engine.index
+
+    def slowly(self: Engine, **options: Any) -> Any:
+        options["progress"](Progress("indexing", 3, 8))
+        began.set()
+        assert go_on.wait(30)
+        return index(self, **options)
+
+    monkeypatch.setattr(Engine, "index", slowly)
+    assert page.post("/index/update", headers={"origin": HERE}).status_code == 200
+    assert began.wait(30)
+    found = seen(page, "/progress")
+    assert "indexing 3 of 8" in found.text and ("progress", {"max": "8", "value": "3", "aria-label": "Indexing"}) in (
+        found.elements
+    )
+    go_on.set()
+
+
+# --- questions that nobody waits for ---------------------------------------------------------------------------------
+
+
+def test_a_question_whose_browser_has_gone_is_dropped_or_ended(asker: Asker) -> None:
+    here, ended, asked = threading.Event(), threading.Event(), []
+
+    def long(_: Any, progress: Any) -> None:
+        here.set()
+        try:
+            while not ended.wait(0.005):
+                progress(Progress("answering", 0, 0))
+        except Cancelled:
+            ended.set()
+            raise
+
+    async def leave() -> dict[str, str]:
+        await asyncio.to_thread(here.wait)
+        return {"type": "http.disconnect"}
+
+    async def both() -> list[Any]:
+        first = asker.ask(Request({"type": "http"}, leave), long)
+        second = asker.ask(Request({"type": "http"}, leave), lambda *_: asked.append("in vain"))
+        return await asyncio.gather(first, second, return_exceptions=True)
+
+    assert [type(each) for each in asyncio.run(both())] == [Cancelled, Cancelled]
+    assert ended.wait(30) and asked == []
+
+
+# --- colours ---------------------------------------------------------------------------------------------------------
+
+
+def test_colours_and_marks_keep_every_character() -> None:
+    lines = ["def f(a):  # <b>", '    return "a" * 2', "\tx = '''y", "z''' & 1"]
+    html = highlighted(lines, "python", "a.py", {0: [(2, 7), (9, 13)], 3: [(0, 8)]})
+    assert [Seen(str(line)).text for line in html] == lines
+    assert (
+        re.sub(r"</?i[^>]*>", "", html[0]).replace("</mark><mark>", "")
+        == "de<mark>f f(a</mark>):<mark>  # </mark>&lt;b&gt;"
+    )
+    assert highlighted(["x" * 5000], "python", "a.py") == ["x" * 5000]
+    assert visible("a\u202eb\x1b") == "a⟦U+202E⟧b␛"
