@@ -307,6 +307,15 @@ class Index(Struct, frozen=True, kw_only=True):
         "Whether the first search of a folder starts a process that finishes the index in the background, at the "
         "lowest priority, and then ends. Never where CI is set in the environment.",
     )
+    max_total_bytes: int | None = option(
+        None,
+        "The most that the indexes of all your folders may take together, in bytes. Indexing a folder then deletes the "
+        "indexes that were written longest ago; the next search of those folders makes them anew.",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
+        kind="whole",
+        unset="no limit",
+        project=NEVER,
+    )
     hidden: bool = option(False, "Also index files that git does not track and whose name or folder starts with a dot.")
 
 

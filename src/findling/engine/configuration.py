@@ -139,6 +139,11 @@ class Configuration:
             return False
         return self.config is None or self.config.index.background
 
+    @property
+    def most_bytes_of_all(self) -> int | None:
+        """What the indexes of all folders may take together; None without a limit, and for the library's."""
+        return None if self.config is None or self.recipe is not None else self.config.index.max_total_bytes
+
     def _exists(self) -> bool:
         """Whether any configuration file or variable exists."""
         if any(value and name.startswith(VARIABLES) for name, value in os.environ.items()):

@@ -368,6 +368,9 @@ class Engine(Questions):
         if paths is None or unlisted:
             report = parts.state.with_left_out(self._store, report, paths, unlisted=unlisted)
         notes = (*self._store.take_notes(), *report.notes, *([problem] if problem else []))
+        if paths is None and (most_bytes := self._store.configuration.most_bytes_of_all) is not None:
+            deleted = parts.indexes.keep_below(most_bytes, self._store.directory)
+            notes += tuple(f"The index of {index.root} was deleted (index.max_total_bytes)." for index in deleted)
         return replace(report, notes=notes)
 
     # --- questions ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from findling import search, sources
 from findling.config import roots
+from findling.engine import parts
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
@@ -301,6 +302,8 @@ class OpenStore:
                 self.directory = roots.store_location(self.root, cache=self._cache).directory
             else:
                 roots.make_store(self.directory)
+        if self.configuration.recipe is None:
+            parts.indexes.remember(self.directory, self.root)
         rebuilding.clear_left(self.directory)
         if problem := self.damage:
             self.start_over_from(problem)
