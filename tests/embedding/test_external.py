@@ -281,6 +281,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "index_repo": {},
     "sync_repo": {},
     "health_check": {},
+    "explore": {"query": QUESTION},
+    "impact": {"name": "Client"},
     "semantic_search": {"query": QUESTION, "threshold": 0},
     "find_similar": {"docPath": "docs/network.md"},
     "reindex_vectors": {"force": True},

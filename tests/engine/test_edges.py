@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import apsw
 import pytest
 
 from findling.engine import Engine
-from findling.model.errors import InvalidInput
+from findling.model.errors import InvalidInput, RefNotIndexed
 from findling.model.types import EdgeResult
 from findling.store.local import checksums
 
@@ -443,3 +444,136 @@ def test_damaged_uses_are_noticed_and_built_anew(project: Opened) -> None:
         found = again.callers("make", wait_s=None)
         assert edges(found) == before
         assert any("It is rebuilt." in note for note in found.notes)
+
+
+# --- impact, trace and map --------------------------------------------------------------------------------------
+
+
+SHOP = {
+    "pyproject.toml": '[project]\nname = "shop"\n[project.scripts]\nshop = "shop.run:main"\n',
+    "README.md": "# Shop\n\nCall `store_all` to keep everything.\n",
+    "shop/__init__.py": "",
+    "shop/run.py": (
+        "from shop.keep import store_all\n"
+        "def main(items):\n"
+        "    return Till().count(items)\n"
+        "class Till:\n"
+        "    def __init__(self): self.log = None\n"
+        "    def count(self, items):\n"
+        "        return store_all(items)\n"
+        "    def unused(self):\n"
+        "        return far_away()\n"
+        "def far_away(): ...\n"
+    ),
+    "shop/keep.py": "def store_all(items):\n    return [store(item) for item in items]\ndef store(item): ...\n",
+    "tests/test_shop.py": (
+        "from shop.run import main\n"
+        "from shop.keep import store\n"
+        "def test_main():\n"
+        "    def inner():\n"
+        "        main([])\n"
+        "    inner()\n"
+        "def test_store():\n"
+        "    store(1)\n"
+    ),
+}
+
+
+def test_an_impact_has_the_tests_that_reach_a_definition_and_the_documents_that_mention_it(project: Opened) -> None:
+    found = project(SHOP).impact("store_all")
+    assert [(edge.enclosing, edge.step) for edge in found.edges] == [("Till.count", 1), ("main", 2)]
+    assert [(test.name, test.depth, test.line) for test in found.tests] == [("test_main", 3, 3)]
+    assert [(place.path, place.line, place.enclosing) for place in found.documents] == [("README.md", 3, "store_all")]
+
+
+def committed(root: Path) -> None:
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+
+
+def test_an_impact_of_changes_begins_at_the_innermost_definitions_whose_lines_differ(project: Opened) -> None:
+    engine = project(SHOP)
+    committed(engine.root)
+    assert engine.impact(since="HEAD").notes == ("No definition changed since HEAD.",)
+    keep = engine.root / "shop/keep.py"
+    keep.write_text(keep.read_text().replace("def store(item): ...", "def store(item):\n    return item"))
+    run = engine.root / "shop/run.py"
+    run.write_text(run.read_text().replace("def far_away", "def near_by").replace("return far_away()", "return None"))
+    found = engine.impact(since="HEAD", wait_s=None)
+    assert [hit.qualified_name for hit in found.definitions] == ["store", "Till.unused", "near_by"]
+    assert [(gone.path, gone.line, gone.enclosing) for gone in found.gone] == [("shop/run.py", 10, "far_away")]
+    assert [(edge.enclosing, edge.step) for edge in found.edges] == [("store_all", 1), ("Till.count", 2), ("main", 3)]
+    assert [test.name for test in found.tests] == ["test_store"]
+
+
+def test_what_still_uses_a_definition_that_is_gone_is_told(project: Opened) -> None:
+    engine = project(SHOP)
+    committed(engine.root)
+    (engine.root / "shop/keep.py").write_text("def store(item): ...\n")
+    found = engine.impact(since="HEAD", wait_s=None)
+    assert [gone.enclosing for gone in found.gone] == ["store_all"]
+    assert [(edge.path, edge.line, edge.grade, edge.why) for edge in found.edges] == [
+        ("shop/run.py", 1, "possible", "store_all is gone"),
+        ("shop/run.py", 7, "possible", "store_all is gone"),
+    ]
+
+
+def test_an_impact_wants_a_name_or_a_commit(project: Opened) -> None:
+    engine = project(SHOP)
+    for asked in ({}, {"name": "store", "since": "HEAD"}):
+        with pytest.raises(InvalidInput):
+            engine.impact(**asked)
+    with pytest.raises(RefNotIndexed):
+        engine.impact(since="HEAD")
+    committed(engine.root)
+    for wrong in ("nowhere", "--output=x", "a..b"):
+        with pytest.raises((InvalidInput, RefNotIndexed)):
+            engine.impact(since=wrong)
+    assert not (engine.root / "x").exists()
+
+
+def test_a_trace_has_the_calls_from_one_definition_to_another(project: Opened) -> None:
+    engine = project(SHOP)
+    found = engine.trace("main", "store")
+    assert [(step.name, step.depth, step.called_at) for step in found.steps] == [
+        ("main", 0, 0),
+        ("Till.count", 1, 3),
+        ("store_all", 2, 7),
+        ("store", 3, 2),
+    ]
+    assert engine.trace("store", "main").steps == ()
+    assert engine.trace("main", "far_away").steps == ()  # making a till calls none of its methods
+    assert engine.trace("Till", "far_away").steps[-1].name == "far_away"
+    assert engine.trace("main", "nothing_of_this_name").notes[-1].startswith("nothing_of_this_name: ")
+
+
+def test_a_trace_goes_back_over_uses_that_are_only_possible_and_says_so(project: Opened) -> None:
+    files = {
+        "a.py": "class One:\n    def go(self): ...\nclass Two:\n    def go(self): ...\n",
+        "b.py": "def begin(thing):\n    return middle(thing)\ndef middle(thing):\n    thing.go()\n",
+    }
+    found = project(files).trace("begin", "Two.go")
+    assert [(step.name, step.grade) for step in found.steps] == [
+        ("begin", "certain"),
+        ("middle", "certain"),
+        ("Two.go", "possible"),
+    ]
+
+
+def test_a_map_has_parts_entry_points_and_what_most_leads_to(project: Opened) -> None:
+    engine = project(SHOP)
+    found = engine.map()
+    assert [(part.path, part.files, part.definitions) for part in found.parts] == [
+        ("shop/", 3, 8),
+        ("./", 2, 0),
+        ("tests/", 1, 0),
+    ]
+    assert [(point.path, point.line, point.text) for point in found.entry_points] == [
+        ("pyproject.toml", 4, "shop = shop.run:main"),
+        ("shop/run.py", 2, "def main(items)"),
+    ]
+    assert [hit.name for hit in found.central][:2] == ["store", "store_all"]
+    assert engine.map("shop").files == 3
+    little = engine.map(max_tokens=30)
+    assert little.truncated and len(little.parts) == 1
+    assert engine.map("nowhere").notes[-1] == "No indexed file lies in nowhere."

@@ -9,7 +9,7 @@ from typing import Any
 from findling import __version__, reading
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
-from findling.contracts.code_search import known_language, symbol_id
+from findling.contracts.code_search import known_language, result_range, symbol_id
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline, related
 from findling.contracts.workspaces import WAIT_S
@@ -73,14 +73,7 @@ def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
     score = MATCH_SCORES[hit.match]
     if hit.match == "exact" and core_name(asked).rpartition(".")[2] != hit.name.lower():
         score = OTHER_SPELLING
-    facts: dict[str, Any] = {
-        "path": hit.path,
-        "line_start": hit.start_line,
-        "line_end": hit.end_line,
-        "kind": hit.kind,
-        "name": hit.name,
-        "score": score,
-    }
+    facts: dict[str, Any] = {**result_range(hit), "kind": hit.kind, "name": hit.name, "score": score}
     if detail == "location":
         return facts
     facts |= {
@@ -94,6 +87,11 @@ def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
     if hit.body:
         facts["body"] = hit.body
     return facts | related(hit.related)
+
+
+def symbol_facts(hit: SymbolHit) -> dict[str, Any]:
+    """A definition without its text."""
+    return {**result_range(hit), "kind": hit.kind, "name": hit.qualified_name, "signature": hit.signature}
 
 
 def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
-from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
+from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query, SymbolHit
 from findling.outbound import events
 from findling.search import lexical
 from findling.search.analysis import STOP_WORDS
@@ -373,14 +373,7 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         result_type, kind, name, qualified = "symbol", hit.kind, hit.name, hit.qualified_name
     else:
         result_type = kind = "file" if intent == "path" else "snippet"
-    facts: dict[str, Any] = {
-        "path": hit.path,
-        "line_start": hit.start_line,
-        "line_end": hit.end_line,
-        "kind": kind,
-        "name": name,
-        "score": round(score, 6),
-    }
+    facts: dict[str, Any] = {**result_range(hit), "kind": kind, "name": name, "score": round(score, 6)}
     if detail == "location":
         return facts
     facts |= {
@@ -399,6 +392,11 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
     if hit.body:
         facts["body"] = hit.body
     return facts | related(hit.related)
+
+
+def result_range(hit: Hit | SymbolHit) -> dict[str, Any]:
+    """Where a place stands."""
+    return {"path": hit.path, "line_start": hit.start_line, "line_end": hit.end_line}
 
 
 def further_fields(answer: Answer) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from findling.contracts import budget, code_metadata, paging, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
-from findling.contracts.tools import Family, Tool, find
+from findling.contracts.tools import LIKE_CODE, Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model import errors
@@ -136,8 +136,8 @@ def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal
     """Any deliberate failure as a refusal with one of the family's codes."""
     if isinstance(error, errors.FindlingError):
         data = {"remedy": error.remedy} if error.remedy else {}
-        error = Refusal(error.code, error.message if family == "code" else str(error), data)
-    if family != "code" or error.code in CODE_CODES:
+        error = Refusal(error.code, error.message if family in LIKE_CODE else str(error), data)
+    if family not in LIKE_CODE or error.code in CODE_CODES:
         return error
     return Refusal(_AS_CODE.get(error.code, "internal_error"), error.message, error.data)
 

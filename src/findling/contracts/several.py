@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from findling.contracts import code_metadata, index_state
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.tools import Tool
+from findling.contracts.tools import LIKE_CODE, Tool
 from findling.contracts.workspaces import Workspace, split
 from findling.model.errors import FindlingError
 
@@ -125,7 +125,7 @@ def _of_each(tool: Tool, call: Call, given: Arguments) -> tuple[list[Answer], di
 def _told(tool: Tool, reply: Reply, workspace: Workspace, problems: Mapping[str, str]) -> Reply:
     """A joint answer with a note on each root that lacks the ref or could not answer."""
     facts = dict(reply.facts or {})
-    if problems and tool.family == "code":
+    if problems and tool.family in LIKE_CODE:
         for key, worst in (("index_status", "failed"), ("status", "error")):
             if key in facts and "job_id" not in facts:
                 facts[key] = worst

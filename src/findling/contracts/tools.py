@@ -16,9 +16,15 @@ from msgspec import Struct
 from findling.contracts.model import Arguments, Call, Handler, Reply, Schema
 from findling.model.errors import InvalidInput
 
-Family = Literal["code", "docs", "library", "repo"]
+Family = Literal["code", "graph", "docs", "library", "repo"]
 
-FAMILIES: tuple[Family, ...] = ("code", "docs", "library", "repo")
+FAMILIES: tuple[Family, ...] = ("code", "graph", "docs", "library", "repo")
+
+WITH: Mapping[str, Family] = {"code": "graph"}
+"""Families that are served with another one."""
+
+LIKE_CODE: frozenset[Family] = frozenset(("code", "graph"))
+"""Families whose answers have the metadata and the errors of the code family."""
 
 _SHARED = "shared"
 """Stands in the file for a parameter that several tools have alike."""
@@ -78,6 +84,7 @@ def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[T
     Destructive ones only when allowed. Raises `InvalidInput` for a name that is neither.
     """
     wanted = set(names) if names is not None else set(FAMILIES)
+    wanted |= {other for name, other in WITH.items() if name in wanted}
     for name in sorted(wanted.difference(FAMILIES, TOOLS)):
         raise _unknown("tool or family", name, (*FAMILIES, *TOOLS), f"The families are {', '.join(FAMILIES)}.")
     chosen = [tool for tool in TOOLS.values() if tool.family in wanted or tool.name in wanted]

@@ -20,7 +20,24 @@ FIELDS = frozenset(
     (
         *("path", "p", "file_path", "filePath", "docPath", "filename", "id", "symbol_id", "further", "led_by"),
         *("name", "qualified_name", "scope", "signature", "pattern", "tags"),
-        *("snippet", "body", "chain", *ROLES, "content", "chunkText", "preview", "excerpt", "ex", "answer"),
+        *(
+            "snippet",
+            "body",
+            "chain",
+            *ROLES,
+            "text",
+            "uses",
+            "why",
+            "gone",
+            "tests",
+            "documents",
+            "content",
+            "chunkText",
+            "preview",
+            "excerpt",
+            "ex",
+            "answer",
+        ),
         *("title", "t", "header", "headings", "nextSteps"),
     )
 )

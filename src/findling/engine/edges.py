@@ -1,22 +1,46 @@
-"""Who uses a definition and what it uses, answered from the index as it is, once freshness has been settled."""
+"""Who uses definitions and what they use, which calls lead from one to another, and what a project rests on: answered
+from the index as it is, once freshness has been settled."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
-from findling import search
+from msgspec.structs import replace
+
+from findling import reading, search, sources
 from findling.engine.answers import coverage_of_names, not_searched
 from findling.engine.freshness import Freshened
-from findling.engine.searched import Searched, joined_coverage
+from findling.engine.refs import find_ref
+from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.unmatched import no_file_fits
 from findling.model.plurals import count
-from findling.model.types import GRADES, Edge, EdgeResult, Grade, Query, SymbolHit
+from findling.model.reading import Reading
+from findling.model.rows import FileRow, SymbolRow
+from findling.model.types import (
+    GRADES,
+    Edge,
+    EdgeResult,
+    Grade,
+    MapResult,
+    Query,
+    Reference,
+    Step,
+    SymbolHit,
+    TraceResult,
+)
+from findling.outbound.files import NotRead
+from findling.search import project_map
 from findling.search.edges import EDGES_S, MOST_EDGES
+from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
+from findling.search.mentions import mentions
 from findling.search.ranking.priors import path_flags
+from findling.search.scope import lies_in
+from findling.search.trails import trail
+from findling.store.protocols import Index
 
 Direction = Literal["callers", "callees"]
 
@@ -26,8 +50,22 @@ MOST_DEFINITIONS = 10
 LISTED = 100
 """Definitions that are listed for choosing."""
 
+MOST_CHANGED = 200
+"""Changed definitions whose callers are looked for."""
+
+LEFT_USES = 20
+"""Uses of the name of a definition that is gone."""
+
+MOST_MENTIONS = 20
+"""Documents that an impact lists."""
+
 _TEXT = 200
 """Characters of a line that are shown."""
+
+_SIGNATURE = 100
+"""Characters of a signature in a map."""
+
+_CHARS_PER_TOKEN = 4
 
 
 def edges(
@@ -39,10 +77,10 @@ def edges(
     language: str | None,
     tests: bool,
     limit: int,
-    steps: int,
+    steps: int = 0,
 ) -> EdgeResult:
     """The definitions of a name, and who uses them or what they use. ``tests``: uses in tests are listed too, not only
-    counted. ``language`` is an id. ``steps``: how far callers are followed."""
+    counted. ``language`` is an id. ``steps``: how far callers are followed for an impact, 0 for none."""
     index = searched.index
     with index.snapshot():
         named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
@@ -51,37 +89,293 @@ def edges(
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
         if asked and few:
-            with searched.answer():
-                if direction == "callers":
-                    found = search.callers(index, asked, steps, lines=searched.lines)
-                else:
-                    found = search.callees(index, asked, lines=searched.lines)
-        distinct = _distinct(found.found, direction)
-        in_tests = all("test" in path_flags(each.file.path) for each in asked)
-        listed = [each for each in distinct if tests or in_tests or "test" not in path_flags(each.file.path)]
-        shown = list(_shown(searched, listed[:limit]))
-        every = [coverage_of_names(each) for each in searched.collections]
+            lines = searched.lines
+            found = (
+                search.callees(index, asked, lines=lines)
+                if direction == "callees"
+                else search.callers(index, asked, max(1, steps), lines=lines)
+            )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
-    covered = joined_coverage(every)
-    notes = [*searched.take_notes(), *not_searched(searched, every), *_notes(named, exact, found, few=few)]
-    notes += [no_file] if no_file else []
-    totals: Counter[Grade] = Counter(each.grade for each in distinct)
+        notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found), *([no_file] if no_file else ())]
+        told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
     return EdgeResult(
         name=name,
         direction=direction,
         definitions=tuple(exact or named.found),
         total_definitions=named.total,
-        edges=tuple(shown),
-        totals={grade: totals[grade] for grade in GRADES},
-        in_tests=len(distinct) - len(listed),
-        truncated=found.cut or len(shown) < len(listed),
-        freshness=fresh.freshness,
-        completeness="partial" if covered.unfinished or covered.unread else "complete",
-        coverage=covered,
-        took_ms=(time.monotonic() - fresh.started) * 1000,
-        notes=tuple(notes),
-        stale_reason=fresh.stale_reason,
+        **told,
+        **_state(searched, fresh, notes),
     )
+
+
+def impact_of_changes(
+    searched: Searched, since: str, fresh: Freshened, *, language: str | None, tests: bool, limit: int, steps: int
+) -> EdgeResult:
+    """What the changes on disk since a commit can reach: the definitions whose lines they touch, as for `edges`.
+    Raises `InvalidInput` and `RefNotIndexed`."""
+    index = searched.index
+    notes: list[str] = []
+    with index.snapshot():
+        changed: list[search.Definition] = []
+        gone: list[Reference] = []
+        lost: list[search.Definition] = []
+        for each in searched.collections:
+            for here, before in _changes(each, since):
+                file = index.file_at(each.path(here.path))
+                symbols = index.symbols(file.blob_id) if file is not None else []
+                wanted = language is None or (file is not None and file.language == language)
+                if file is not None and wanted and lies_in(file.path, searched.folder):
+                    changed += [search.Definition(file, symbol) for symbol in _touched(symbols, here.now)]
+                elif file is None and not before:
+                    notes.append(f"{each.path(here.path)} changed and is not indexed.")
+                known = {symbol.qualified_name for symbol in symbols}
+                for row in _touched(before, here.before):
+                    if row.qualified_name not in known:
+                        gone.append(
+                            Reference(each.path(here.path), row.name_line, 1, row.signature or row.name, row.name)
+                        )
+                        stood = file or _stand_in(each.path(here.path))
+                        lost.append(search.Definition(stood, row))
+        distinct = list({each.key: each for each in changed}.values())
+        if len(distinct) > MOST_CHANGED:
+            notes.append(f"{len(distinct)} definitions changed; only the first {MOST_CHANGED} were followed.")
+        asked = distinct[:MOST_CHANGED]
+        found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
+        if not distinct and not gone:
+            notes.append(f"No definition changed since {since}.")
+        notes += _notes([_hit(each) for each in asked], found)
+        told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
+        left = list(_left_uses(searched, lost, language))
+        told["edges"] = (*left, *told["edges"])[:limit]
+        told["totals"]["possible"] += len(left)
+    return EdgeResult(
+        name=since,
+        direction="callers",
+        definitions=tuple(map(_hit, asked)),
+        total_definitions=len(distinct),
+        gone=tuple(gone),
+        **told,
+        **_state(searched, fresh, notes),
+    )
+
+
+def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, language: str | None) -> TraceResult:
+    """The shortest known way of calls from the definitions of one name to those of another. ``language`` is an id."""
+    index = searched.index
+    notes: list[str] = []
+    ends: list[tuple[list[SymbolHit], list[search.Definition]]] = []
+    with index.snapshot():
+        for name in (origin, goal):
+            named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+            exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
+            few = named.total <= MOST_DEFINITIONS
+            notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
+            if not named.found:
+                notes.append(f"{name}: nothing is defined by this name.")
+            ends.append((exact or named.found, list(_definitions(searched, exact)) if few else []))
+        (origins, starts), (goals, targets) = ends
+        found = trail(index, starts, targets, searched.lines) if starts and targets else None
+        if found is not None and not found.steps:
+            way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
+            notes.append(f"{way}{', and not all were looked at' if found.cut else ''}.")
+        open_at = list(_shown(searched, found.open_at[:MOST_DEFINITIONS])) if found is not None else []
+        notes += list(_unfollowed([*origins, *goals]))
+    return TraceResult(
+        origin=origin,
+        goal=goal,
+        origins=tuple(origins),
+        goals=tuple(goals),
+        steps=found.steps if found is not None else (),
+        ends=tuple(open_at),
+        reached=found.reached if found is not None else 0,
+        **_state(searched, fresh, notes),
+    )
+
+
+def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) -> MapResult:
+    """The parts of a folder ('' for all that is searched), its entry points and its central definitions: a third of the
+    tokens for each, and what one leaves for the next."""
+    index = searched.index
+    within = "/".join(filter(None, (searched.folder, folder.strip("/"))))
+    notes: list[str] = []
+    with index.snapshot(), searched.answer():
+        files = project_map.files_below(index, within)
+        if not files:
+            notes.append(f"No indexed file lies in {within}." if within else "Nothing is indexed.")
+        graph = project_map.graph_of(index, files, searched.lines)
+        ranks = graph.ranks()
+        room = max_tokens * _CHARS_PER_TOKEN
+        truncated = False
+        chosen: list[list[Any]] = []
+        kinds: list[list[Any]] = [
+            project_map.parts(index, files, within, ranks),
+            list(project_map.entry_points(index, files, searched.lines)),
+            [
+                replace(hit, signature=hit.signature[:_SIGNATURE])
+                for hit in map(_hit, project_map.central(graph, ranks))
+            ],
+        ]
+        for left, every in zip((3, 2, 1), kinds, strict=True):
+            part = room // left
+            kept: list[Any] = []
+            for each in every:
+                part -= (size := _size(each))
+                if part < 0 and (kept or left != len(kinds)):
+                    break
+                kept.append(each)
+                room -= size
+            truncated = truncated or len(kept) < len(every)
+            chosen.append(kept)
+    unknown = {file.language for file in files if file.kind == "code"} - LANGUAGES
+    if unknown:
+        notes.append(f"Central definitions are those of {', '.join(sorted(LANGUAGES))}: others are not followed yet.")
+    if graph.unread:
+        notes.append(f"The edges of {count(graph.unread, 'file')} were not looked at, for lack of time.")
+    return MapResult(
+        folder=within,
+        files=len(files),
+        parts=tuple(chosen[0]),
+        entry_points=tuple(chosen[1]),
+        central=tuple(chosen[2]),
+        truncated=truncated,
+        **_state(searched, fresh, notes),
+    )
+
+
+def _size(each: object) -> int:
+    """The characters that something takes in an answer, about."""
+    fields = [
+        getattr(each, name) for name in ("path", "text", "names", "qualified_name", "signature") if hasattr(each, name)
+    ]
+    return 24 + sum(len(field) if isinstance(field, str) else sum(map(len, field)) + len(field) for field in fields)
+
+
+# --- changes ------------------------------------------------------------------------------------------------
+
+
+def _changes(collection: OpenCollection, since: str) -> Iterator[tuple[sources.ChangedFile, Sequence[SymbolRow]]]:
+    """The files that differ from a commit, each with the definitions that the commit has in it."""
+    store = collection.store
+    ref = find_ref(store.root, since)
+    commit = ref.commit_id if ref is not None else "HEAD"
+    changed = sources.changed_lines(store.root, commit)
+    with sources.RefFiles(store.root, commit) as files:
+        try:
+            for file in changed:
+                read = files.read(file.path, store.configuration.wanted.max_bytes) if file.before else None
+                made = None
+                if read is not None and not isinstance(read, NotRead):
+                    made = reading.prepare.prepare(file.path, read[1])
+                rows = made.symbols if isinstance(made, Reading) else ()
+                yield file, [SymbolRow(0, position, *symbol) for position, symbol in enumerate(rows)]
+        finally:
+            files.close()
+
+
+def _touched(symbols: Sequence[SymbolRow], lines: Iterable[tuple[int, int]]) -> list[SymbolRow]:
+    """The innermost definitions that have one of some lines, in order."""
+    found: dict[int, SymbolRow] = {}
+    for first, last in lines:
+        inside = [symbol for symbol in symbols if symbol.start_line <= last and first <= symbol.end_line]
+        end = max((symbol.end_line for symbol in inside), default=0)
+        for line in range(first, min(last, end) + 1):
+            around = [symbol for symbol in inside if symbol.start_line <= line <= symbol.end_line]
+            if around:
+                innermost = max(around, key=lambda symbol: (symbol.start_line, symbol.position))
+                found[innermost.position] = innermost
+    return [found[position] for position in sorted(found)]
+
+
+def _left_uses(searched: Searched, lost: Sequence[search.Definition], language: str | None) -> Iterator[Edge]:
+    """Where the names of definitions that are gone are used still; which definition is meant, nobody can tell now."""
+    source = searched.every_file()
+    with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
+    find = reading.syntax.references
+    for file, symbol in lost[:MOST_DEFINITIONS]:
+        uses = search.references(source, symbol.name, find, languages=with_uses, language=language, limit=LEFT_USES)
+        for use in uses.found:
+            yield Edge(
+                path=use.path,
+                line=use.line,
+                text=use.text,
+                enclosing=use.enclosing,
+                kind="use",
+                grade="possible",
+                why=f"{symbol.qualified_name} is gone",
+                target=symbol.qualified_name,
+                target_path=file.path,
+                target_line=symbol.name_line,
+                target_signature=symbol.signature or symbol.name,
+            )
+
+
+def _stand_in(path: str) -> FileRow:
+    """A row for a file that is there no more."""
+    return FileRow(0, 0, path, "", "code", 0, 0, False, 0, 0)
+
+
+# --- parts of an answer -----------------------------------------------------------------------------------------
+
+
+def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[str, Any]:
+    """The fields of an answer about the index that it was made from."""
+    with searched.index.snapshot():
+        every = [coverage_of_names(each) for each in searched.collections]
+    covered = joined_coverage(every)
+    return {
+        "freshness": fresh.freshness,
+        "completeness": "partial" if covered.unfinished or covered.unread else "complete",
+        "coverage": covered,
+        "took_ms": (time.monotonic() - fresh.started) * 1000,
+        "notes": (*searched.take_notes(), *not_searched(searched, every), *notes),
+        "stale_reason": fresh.stale_reason,
+    }
+
+
+def _told(
+    searched: Searched,
+    direction: Direction,
+    asked: Sequence[search.Definition],
+    found: search.Edges,
+    *,
+    tests: bool,
+    limit: int,
+    impact: bool,
+) -> dict[str, Any]:
+    """The fields of an answer that list edges."""
+    distinct = _distinct(found.found, direction)
+    in_tests = all("test" in path_flags(each.file.path) for each in asked)
+    listed = [each for each in distinct if tests or in_tests or "test" not in path_flags(each.file.path)]
+    totals: Counter[Grade] = Counter(each.grade for each in distinct)
+    told: dict[str, Any] = {
+        "totals": {grade: totals[grade] for grade in GRADES},
+        "in_tests": len(distinct) - len(listed),
+        "truncated": found.cut or limit < len(listed),
+    }
+    with searched.answer():
+        told["edges"] = tuple(_shown(searched, listed[:limit]))
+        if impact:
+            told["tests"] = tuple(_reaching_tests(searched.index, distinct))[:limit]
+            names = [each.symbol.name for each in asked]
+            told["documents"] = tuple(mentions(searched.index, names, searched.lines))[:MOST_MENTIONS]
+    return told
+
+
+def _reaching_tests(index: Index, found: Sequence[search.Edge]) -> Iterator[Step]:
+    """The definitions in tests that use something, each once, the nearest first; of a function inside of another, and
+    of what is in a type, the outermost function."""
+    seen: set[tuple[str, str]] = set()
+    for edge in found:
+        at = edge.enclosing
+        if "test" not in path_flags(edge.file.path) or at is None or edge.grade == "possible":
+            continue
+        symbols = index.symbols(edge.file.blob_id)
+        while at.parent >= 0 and symbols[at.parent].kind not in TYPES:
+            at = symbols[at.parent]
+        key = (edge.file.path, at.qualified_name)
+        if key not in seen:
+            seen.add(key)
+            yield Step(edge.file.path, at.name_line, key[1], edge.step, edge.use.line, edge.grade, edge.why)
 
 
 def _definitions(searched: Searched, hits: Sequence[SymbolHit]) -> Iterator[search.Definition]:
@@ -94,6 +388,10 @@ def _definitions(searched: Searched, hits: Sequence[SymbolHit]) -> Iterator[sear
                     yield search.Definition(file, symbol)
 
 
+def _hit(definition: search.Definition) -> SymbolHit:
+    return search.symbol_hit(definition.symbol, definition.file, "exact")
+
+
 def _distinct(found: Sequence[search.Edge], direction: Direction) -> list[search.Edge]:
     """One edge for each line and target; of what is called in several lines the first line of the best grade."""
     kept: dict[tuple[object, ...], search.Edge] = {}
@@ -104,27 +402,26 @@ def _distinct(found: Sequence[search.Edge], direction: Direction) -> list[search
 
 
 def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
-    with searched.answer():
-        for edge in found:
-            lines = searched.lines(edge.file) or ()
-            target = edge.target.symbol
-            yield Edge(
-                path=edge.file.path,
-                line=edge.use.line,
-                text=lines[edge.use.line - 1].strip()[:_TEXT] if edge.use.line <= len(lines) else "",
-                enclosing=edge.enclosing.qualified_name if edge.enclosing is not None else "",
-                kind=edge.kind,
-                grade=edge.grade,
-                why=edge.why,
-                target=target.qualified_name,
-                target_path=edge.target.file.path,
-                target_line=target.name_line,
-                target_signature=target.signature or target.name,
-                step=edge.step,
-            )
+    for edge in found:
+        lines = searched.lines(edge.file) or ()
+        target = edge.target.symbol
+        yield Edge(
+            path=edge.file.path,
+            line=edge.use.line,
+            text=lines[edge.use.line - 1].strip()[:_TEXT] if edge.use.line <= len(lines) else "",
+            enclosing=edge.enclosing.qualified_name if edge.enclosing is not None else "",
+            kind=edge.kind,
+            grade=edge.grade,
+            why=edge.why,
+            target=target.qualified_name,
+            target_path=edge.target.file.path,
+            target_line=target.name_line,
+            target_signature=target.signature or target.name,
+            step=edge.step,
+        )
 
 
-def _notes(named: search.Definitions, exact: Sequence[SymbolHit], found: search.Edges, *, few: bool) -> Iterator[str]:
+def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, few: bool) -> Iterator[str]:
     if named.found and not exact:
         yield "Nothing has exactly this name; the nearest names are listed."
     elif not few:
@@ -132,9 +429,16 @@ def _notes(named: search.Definitions, exact: Sequence[SymbolHit], found: search.
             f"{count(named.total, 'definition')} have this name; say which: by what encloses it (Outer.inner), "
             "or by the folder or file that it is in."
         )
-    others = {hit.language for hit in exact} - LANGUAGES
+
+
+def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
+    others = {hit.language for hit in hits} - LANGUAGES
     if others:
         yield f"Uses are not followed in {', '.join(sorted(others))}; 'findling symbol --refs' lists uses of the name."
+
+
+def _notes(hits: Sequence[SymbolHit], found: search.Edges) -> Iterator[str]:
+    yield from _unfollowed(hits)
     if found.cut:
         yield f"Stopped after {EDGES_S:.0f} s or {MOST_EDGES:,} uses: there may be more."
     if found.crowded:

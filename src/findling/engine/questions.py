@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
-    from findling.model.types import Answer, EdgeResult, Freshness, Mode, Query, SearchResult, SymbolResult
+    from findling.model.types import (
+        Answer,
+        EdgeResult,
+        Freshness,
+        MapResult,
+        Mode,
+        Query,
+        SearchResult,
+        SymbolResult,
+        TraceResult,
+    )
     from findling.search.passages import DocumentScope
 
 OnProgress = Callable[[Progress], None]
@@ -254,12 +264,39 @@ class Questions(ABC):
         """What a definition uses of the project; as `callers`."""
         return self._edges("callees", name, **options)
 
-    def impact(self, name: str, *, steps: int = 3, **options: Unpack[EdgeOptions]) -> EdgeResult:
+    def impact(
+        self, name: str = "", *, since: str | None = None, steps: int = 3, **options: Unpack[EdgeOptions]
+    ) -> EdgeResult:
         """What a change of a definition can reach: its callers, theirs, and so on for 1 to 10 ``steps``, the nearest
-        first. Uses that are only possible, and tests, are not followed further. Raises `InvalidInput`."""
+        first; the tests that reach it, and documents that mention it. Uses that are only possible, and tests, are not
+        followed further. With ``since`` (a branch, tag or commit) instead of a name: of all definitions whose lines on
+        disk differ from it. Raises `InvalidInput`, and `RefNotIndexed` for what is no commit."""
         if not 1 <= steps <= MOST_STEPS:
             raise errors.InvalidInput(f"steps must be between 1 and {MOST_STEPS}, not {steps}.")
-        return self._edges("callers", name, steps=steps, **options)
+        if bool(name) == (since is not None):
+            raise errors.InvalidInput("Either a name or a commit to compare with is needed, not both.")
+        return self._edges("callers", name, steps=steps, since=since, **options)
+
+    def trace(self, origin: str, goal: str, *, language: str | None = None, **waiting: Unpack[Waiting]) -> TraceResult:
+        """The shortest known way of calls from one definition to another, each call with how sure it is. Raises
+        `InvalidInput`."""
+        known = language_id(language)
+
+        def answer(answers: Answers, fresh: Freshened) -> TraceResult:
+            return parts.edges.trace(answers.searched, origin, goal, fresh, language=known)
+
+        return self._asked(_by_names(f"{origin} {goal}", may_be_asked("", language=language)), answer, **waiting)
+
+    def map(self, folder: str = "", *, max_tokens: int = 1_000, **waiting: Unpack[Waiting]) -> MapResult:
+        """What a project, or a ``folder`` of it, is made of: its parts, entry points and central definitions, in about
+        so many tokens. Raises `InvalidInput`."""
+        if max_tokens < 1:
+            raise errors.InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
+
+        def answer(answers: Answers, fresh: Freshened) -> MapResult:
+            return parts.edges.project(answers.searched, folder, max_tokens, fresh)
+
+        return self._asked(_by_names("main", may_be_asked("")), answer, **waiting)
 
     def _edges(
         self,
@@ -269,15 +306,19 @@ class Questions(ABC):
         tests: bool = False,
         language: str | None = None,
         limit: int = 50,
-        steps: int = 1,
+        steps: int = 0,
+        since: str | None = None,
         **waiting: Unpack[Waiting],
     ) -> EdgeResult:
         known = language_id(language)
+        if since is not None and waiting.get("ref") is not None:
+            raise errors.InvalidInput("Changes are those on disk: leave the ref out.")
 
         def answer(answers: Answers, fresh: Freshened) -> EdgeResult:
-            found = parts.edges.edges(
-                answers.searched, direction, name, fresh, language=known, tests=tests, limit=limit, steps=steps
-            )
+            searched, how = answers.searched, {"language": known, "tests": tests, "limit": limit, "steps": steps}
+            if since is not None:
+                return parts.edges.impact_of_changes(searched, since, fresh, **cast("Any", how))
+            found = parts.edges.edges(searched, direction, name, fresh, **cast("Any", how))
             return found if found.definitions else replace(found, absent=answers.absent_name(name, known, fresh))
 
         return self._asked(_by_names(name, may_be_asked("", language=language)), answer, **waiting)

@@ -406,9 +406,13 @@ class Edge(Struct, frozen=True):
 
 
 class EdgeResult(Struct, frozen=True):
-    """Who uses a definition, or what it uses, surest first. ``definitions``: those that were asked about, or the
-    nearest where nothing has the name; ``absent`` where it does not even occur. ``totals``: by grade, how many edges
-    there are; ``in_tests``: how many of these stand in tests and are not listed."""
+    """Who uses definitions, or what they use, surest first. ``name``: what was asked for, of changes the ref that they
+    are compared with. ``definitions``: those that were asked about, or the nearest where nothing has the name;
+    ``absent`` where it does not even occur; ``gone``: those that changes have taken out, by where they stood.
+    ``totals``: by grade, how many edges there are; ``in_tests``: how many of these stand in tests and are not listed.
+
+    Of an impact ``tests`` are the definitions in tests that reach what was asked about, in so many calls as their
+    ``depth`` says, and ``documents`` lines that mention it."""
 
     name: str
     direction: Literal["callers", "callees"]
@@ -425,6 +429,67 @@ class EdgeResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+    gone: tuple[Reference, ...] = ()
+    tests: tuple[Step, ...] = ()
+    documents: tuple[Reference, ...] = ()
+
+
+class TraceResult(Struct, frozen=True):
+    """The calls that lead from one definition to another; no ``steps`` where none are known to. ``origins`` and
+    ``goals``: the definitions of the two names, or the nearest to one that nothing has. ``ends``: where the way may go
+    on, which nobody can tell for sure. ``reached``: how many definitions the first one is known to reach."""
+
+    origin: str
+    goal: str
+    origins: tuple[SymbolHit, ...]
+    goals: tuple[SymbolHit, ...]
+    steps: tuple[Step, ...]
+    ends: tuple[Edge, ...]
+    reached: int
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
+
+
+class MapPart(Struct, frozen=True):
+    """A folder of a project, a slash at its end: how many files and definitions it holds, the languages of most of
+    these, and what is defined first in it."""
+
+    path: str
+    files: int
+    definitions: int
+    languages: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class EntryPoint(Struct, frozen=True):
+    """Where a program is entered, and what says so: a line of a manifest, or the signature of a main function."""
+
+    path: str
+    line: int
+    text: str
+
+
+class MapResult(Struct, frozen=True):
+    """A project, or a folder of it: its parts, the largest first; where it is entered; and the definitions that the
+    most of it leads to (by PageRank over edges that are certain or likely), the first one first. As much of each as the
+    tokens that were asked for hold; ``truncated``: there is more."""
+
+    folder: str
+    files: int
+    parts: tuple[MapPart, ...]
+    entry_points: tuple[EntryPoint, ...]
+    central: tuple[SymbolHit, ...]
+    truncated: bool
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
 
 
 # --- a query travelling ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from findling.search.flow import chars_of
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
-    from findling.search.names import Definitions, FileSymbols, References, definitions, references
+    from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
     from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders
     from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, validate
@@ -36,7 +36,7 @@ else:
             "flow": "chars_of",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
-            "names": "Definitions FileSymbols References definitions references",
+            "names": "Definitions FileSymbols References definitions references symbol_hit",
             "nearest": "AS_GOOD NEAREST nearest_paths with_folders",
             "patterns": "compile_pattern",
             "query": "split_target validate",
@@ -79,6 +79,7 @@ __all__ = [
     "references",
     "resolve",
     "split_target",
+    "symbol_hit",
     "taken_from_text",
     "validate",
     "with_folders",

@@ -156,7 +156,7 @@ def definitions(
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
     hits = []
     for symbol, file, match in found_at[:limit]:
-        hits.append(_hit(symbol, file, match))
+        hits.append(symbol_hit(symbol, file, match))
     return Definitions(hits, len(found_at), unqualified, cut)
 
 
@@ -194,7 +194,8 @@ def _match(have: str, want: str) -> _Match:
     return "exact" if have == want else "prefix" if have.startswith(want) else "part"
 
 
-def _hit(symbol: SymbolRow, file: FileRow, match: _Match) -> SymbolHit:
+def symbol_hit(symbol: SymbolRow, file: FileRow, match: _Match) -> SymbolHit:
+    """A definition as it is told."""
     return SymbolHit(
         path=file.path,
         line=symbol.name_line,

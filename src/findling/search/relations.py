@@ -220,6 +220,8 @@ class Relating:
         """The calls that connect the most of some definitions, in the order in which they are made, from one of these
         or a caller of the first ones; empty where no two are connected."""
         wanted = {each.key: each for each in places if each.symbol.kind in ("fn", "method")}
+        code = {key: each for key, each in wanted.items() if "test" not in path_flags(each.file.path)}
+        wanted = code or wanted
         roots = dict(wanted)
         for each in list(wanted.values())[:2] if len(wanted) > 1 else ():
             for edge in self.callers(each).found:
@@ -237,7 +239,7 @@ class Relating:
             reached, left = self._descend(root, wanted, {key}, left, steps)
             reached += key in wanted
             if reached > most or (reached == most > 1 and len(steps) + 1 < len(best)):
-                most, best = reached, (_step(root), *steps)
+                most, best = reached, (step_to(root), *steps)
         return best[:MOST_STEPS]
 
     def _descend(
@@ -265,7 +267,7 @@ class Relating:
                 count, left = self._descend(target, wanted, seen, left, below, depth + 1)
             count += target.key in wanted
             if count:
-                steps += [_step(target, depth, edge), *below]
+                steps += [step_to(target, depth, edge), *below]
                 reached += count
             else:
                 seen.discard(target.key)
@@ -280,7 +282,7 @@ def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:
     return Relation(role, there.file.path, symbol.name_line, f"{scope}{text}"[:TEXT], *graded)
 
 
-def _step(there: Definition, depth: int = 0, edge: Edge | None = None) -> Step:
+def step_to(there: Definition, depth: int = 0, edge: Edge | None = None) -> Step:
     symbol = there.symbol
     if edge is None:
         return Step(there.file.path, symbol.name_line, symbol.qualified_name)

@@ -8,6 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.sources import discovery, looking, watching
+    from findling.sources.diffs import ChangedFile, changed_lines
     from findling.sources.discovery import unlisted
     from findling.sources.git_objects import (
         RefFiles,
@@ -25,6 +26,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "diffs": "ChangedFile changed_lines",
             "discovery": "unlisted discovery",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at staged",
             "looking": "",
@@ -36,8 +38,10 @@ else:
     )
 
 __all__ = [
+    "ChangedFile",
     "DiscoveryOptions",
     "RefFiles",
+    "changed_lines",
     "check_listable",
     "discovery",
     "find_git_top",

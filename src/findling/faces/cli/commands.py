@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import EdgeResult, IndexReport
+    from findling.model.types import IndexReport
 
 
 FOUND: Final = 0
@@ -105,31 +105,6 @@ def symbol(args: Namespace, session: Session) -> int:
             session.view(engine).symbols(results)
         session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
-
-
-def callers(args: Namespace, session: Session) -> int:
-    return _edges(args, session, lambda engine, **asked: engine.callers(args.name, tests=args.tests, **asked))
-
-
-def callees(args: Namespace, session: Session) -> int:
-    return _edges(args, session, lambda engine, **asked: engine.callees(args.name, **asked))
-
-
-def impact(args: Namespace, session: Session) -> int:
-    return _edges(
-        args, session, lambda engine, **asked: engine.impact(args.name, steps=args.steps, tests=args.tests, **asked)
-    )
-
-
-def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        with session.progress() as progress:
-            result = ask(engine, language=args.language, limit=args.limit, progress=progress)
-        with session.printing():
-            session.view(engine).edges(result)
-        session.notes(words.edge_notes(result))
-        return FOUND if result.edges else NOTHING
 
 
 def similar(args: Namespace, session: Session) -> int:

@@ -101,7 +101,7 @@ class Pages:
             found = {} if live else self._filters_of(workspace)
             if not asked.q.strip():
                 return {**found, "result": None}
-            return {**found, **_searched(workspace, asked, progress, wait_s=TYPED_WAIT_S if live else WAIT_S)}
+            return {**found, **_searched(workspace, asked, progress, typed=live)}
 
         page = "_results.html" if live else "search.html"
         response = await self._page(request, page, view, asked=asked, scope=asked.scope)
@@ -315,7 +315,8 @@ def _typed(request: Request, response: Response, address: str) -> Response:
     return response
 
 
-def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, wait_s: float) -> View:
+def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, typed: bool) -> View:
+    """``typed``: somebody is typing, and gets a glance at each place; the best in full cost half as much again."""
     scope = asked.scope
     query = Query(
         asked.q,
@@ -324,7 +325,8 @@ def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, wait_
         path_globs=scope.globs,
         kind=scope.kind_filter,
         explain=True,
-        wait_s=wait_s,
+        wait_s=TYPED_WAIT_S if typed else WAIT_S,
+        bodies="none" if typed else "auto",
         offset=PLACES * (asked.page - 1),
     )
     result = workspace.engine.ask(query, ref=scope.ref or None, progress=progress).result

@@ -20,7 +20,17 @@ from msgspec.structs import replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
-from findling.model.types import EdgeResult, FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
+from findling.model.types import (
+    EdgeResult,
+    FileMatches,
+    GrepStream,
+    LineMatch,
+    MapResult,
+    SearchResult,
+    Status,
+    SymbolResult,
+    TraceResult,
+)
 from findling.model.unseen import escaped
 
 if TYPE_CHECKING:
@@ -81,6 +91,12 @@ class JsonView:
         write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
 
     def edges(self, result: EdgeResult) -> None:
+        self._write(result)
+
+    def trace(self, result: TraceResult) -> None:
+        self._write(result)
+
+    def project_map(self, result: MapResult) -> None:
         self._write(result)
 
     def status(self, status: Status, *, skipped: bool) -> None:

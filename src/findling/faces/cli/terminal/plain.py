@@ -22,6 +22,11 @@
                       path:line:column  ref  enclosing  text
     callers           the definition, as symbol shows it; then path:line  grade  kind  enclosing  text  [why]
     callees           the same; then path:line  grade  kind  name  "line N"  text  [why], path:line being where it leads
+    impact            as callers, with [step N: uses ...]; then path:line  test  name  "N steps", and
+                      path:line  document  name  text; of changes first path:line  gone  name  signature
+    trace             path:line  name  "called in line N"  [grade: why], a line for each call
+    map               folder/  "N files, N definitions"  languages  names; then == entry points ==, path:line  text, and
+                      == central definitions ==, as symbol shows them
     index, sync, status, why   key: value
     config            key: value  [where it came from]
     library           key: value, an empty line between collections
@@ -42,6 +47,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import as_they_come, body_lines, is_block, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
+from findling.model.types import EntryPoint
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -53,12 +59,14 @@ if TYPE_CHECKING:
         GrepStream,
         Hit,
         IndexReport,
+        MapResult,
         Relations,
         SearchResult,
         Status,
         Step,
         SymbolHit,
         SymbolResult,
+        TraceResult,
     )
 
 _NONE: Final = "-"
@@ -112,6 +120,42 @@ class PlainView:
     def edges(self, result: EdgeResult) -> None:
         for found in result.definitions:
             self._definition(found)
+        for lost in result.gone:
+            self._row(lost.path, str(lost.line), "gone", lost.enclosing, code=lost.text)
+        self._edges(result)
+        for test in result.tests:
+            steps = words.count(test.depth, "step")
+            marks = [words.graded(test)] if words.graded(test) else []
+            self._row(test.path, str(test.line), "test", test.name, code=steps, marks=marks)
+        for place in result.documents:
+            self._row(place.path, str(place.line), "document", place.enclosing, code=place.text)
+
+    def trace(self, result: TraceResult) -> None:
+        if not result.steps:
+            for found in (*result.origins, *result.goals):
+                self._definition(found)
+        for step in result.steps:
+            at = [f"called in line {step.called_at}"] if step.called_at else []
+            marks = [words.graded(step)] if words.graded(step) else []
+            self._row(step.path, str(step.line), step.name, *at, marks=marks)
+        for edge in result.ends:
+            self._row(edge.path, str(edge.line), edge.grade, edge.enclosing, code=edge.text, marks=[edge.why])
+
+    def project_map(self, result: MapResult) -> None:
+        for part in result.parts:
+            holds = f"{words.count(part.files, 'file')}, {words.count(part.definitions, 'definition')}"
+            self._row(part.path, "", holds, ", ".join(part.languages), code=", ".join(part.names))
+        for title, rows in (("entry points", result.entry_points), ("central definitions", result.central)):
+            if rows:
+                self._line("")
+                self._line(words.heading(title))
+            for row in rows:
+                if isinstance(row, EntryPoint):
+                    self._row(row.path, str(row.line), code=row.text)
+                else:
+                    self._definition(row)
+
+    def _edges(self, result: EdgeResult) -> None:
         for edge in result.edges:
             marks = [edge.why] if edge.why else []
             marks += [f"step {edge.step}: uses {edge.target}"] if edge.step > 1 else []

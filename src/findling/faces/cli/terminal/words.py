@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config, model
+from findling.model import types
 from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
 from findling.model.types import mark_of
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         GrepResult,
         Hit,
         IndexReport,
+        MapResult,
         Relations,
         Role,
         SearchResult,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         Step,
         SymbolHit,
         SymbolResult,
+        TraceResult,
     )
 
 
@@ -149,7 +152,7 @@ def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> 
     return notes
 
 
-def _freshness(result: SearchResult | SymbolResult | EdgeResult) -> list[str]:
+def _freshness(result: SearchResult | SymbolResult | EdgeResult | TraceResult | MapResult) -> list[str]:
     if result.freshness == "stale":
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
         return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
@@ -212,9 +215,23 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
     return notes + absent_notes(result.absent, result.coverage)
 
 
+def graded(step: Step) -> str:
+    """How sure a step is, '' where it is certain."""
+    return mark_of(step.grade, step.why).strip(" []")
+
+
+def graph_notes(result: TraceResult | MapResult) -> list[str]:
+    notes = list(result.notes)
+    if isinstance(result, types.MapResult) and result.truncated:
+        notes.append("not all is shown; see --max-tokens")
+    if result.coverage.unfinished:
+        notes.append("the index is partial; 'findling index' finishes it")
+    return notes + _freshness(result)
+
+
 def edge_notes(result: EdgeResult) -> list[str]:
     notes = [NOTHING_FOUND if not result.definitions else NO_USE]
-    if result.edges or result.notes or result.absent:
+    if result.edges or result.notes or result.absent or result.gone:
         notes = []
     notes += list(result.notes)
     total = sum(result.totals.values()) - result.in_tests

@@ -1,0 +1,76 @@
+"""The commands about who uses what: callers, callees, impact, trace and map. Must not know how edges are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from findling.faces.cli.terminal import words
+from findling.model.errors import InvalidInput
+from findling.model.typed_paths import inside
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from findling.engine import Engine
+    from findling.faces.cli.session import Session
+    from findling.model.types import EdgeResult
+
+FOUND: Final = 0
+NOTHING: Final = 1
+
+
+def callers(args: Namespace, session: Session) -> int:
+    return _edges(args, session, lambda engine, **asked: engine.callers(args.name, tests=args.tests, **asked))
+
+
+def callees(args: Namespace, session: Session) -> int:
+    return _edges(args, session, lambda engine, **asked: engine.callees(args.name, **asked))
+
+
+def impact(args: Namespace, session: Session) -> int:
+    if args.diff is not None and args.name is not None:
+        args.path, args.name = args.name, None  # with --diff the one operand is a folder
+    if args.diff is None and args.name is None:
+        raise InvalidInput("No name is given.", remedy="Name a definition, or compare with a commit: --diff [REF].")
+
+    def ask(engine: Engine, **asked: object) -> EdgeResult:
+        return engine.impact(args.name or "", since=args.diff, steps=args.steps, tests=args.tests, **asked)  # type: ignore[arg-type]
+
+    return _edges(args, session, ask)
+
+
+def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            result = ask(engine, language=args.language, limit=args.limit, progress=progress)
+        with session.printing():
+            session.view(engine).edges(result)
+        session.notes(words.edge_notes(result))
+        return FOUND if result.edges or result.tests or result.gone else NOTHING
+
+
+def trace(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            result = engine.trace(args.origin, args.goal, language=args.language, progress=progress)
+        with session.printing():
+            session.view(engine).trace(result)
+        session.notes(words.graph_notes(result))
+        return FOUND if result.steps else NOTHING
+
+
+def project_map(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        folder = inside(engine.root, args.path) if args.path and args.ref is None else ""
+        if engine.scope:  # what is searched is that folder already
+            folder = ""
+        with session.progress() as progress:
+            result = engine.map(folder, max_tokens=args.max_tokens, progress=progress)
+        with session.printing():
+            session.view(engine).project_map(result)
+        session.notes(words.graph_notes(result))
+        return FOUND if result.files else NOTHING

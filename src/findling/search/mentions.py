@@ -1,0 +1,42 @@
+"""Documents that mention definitions: the lines that name them as nobody names anything else. Reads files as told.
+
+A name of one plain word says little in prose; it counts where it is marked as code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from findling.model.rows import FileRow
+from findling.model.types import Reference
+from findling.search.patterns import compile_pattern
+from findling.store.protocols import Index
+
+MOST_NAMES = 40
+"""Names that are looked for."""
+
+LEAST_NAME = 4
+
+TEXT = 160
+
+_COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
+
+
+def mentions(
+    index: Index, names: Sequence[str], read_lines: Callable[[FileRow], Sequence[str] | None]
+) -> Iterator[Reference]:
+    """The first line of each document that names one of some definitions; ``enclosing`` is the name."""
+    for name in list(dict.fromkeys(names))[:MOST_NAMES]:
+        word = re.escape(name)
+        marked = rf"`[^`\n]*\b{word}\b[^`\n]*`|\b{word}\(\)"
+        said = re.compile(rf"\b{word}\b" if _COMPOUND.search(name) else marked)
+        if len(name) < LEAST_NAME:
+            continue
+        plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
+        files = index.files(index.containing(plan)).values()
+        for file in sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path):
+            for number, line in enumerate(read_lines(file) or (), 1):
+                if (match := said.search(line)) is not None:
+                    yield Reference(file.path, number, match.start() + 1, line.strip()[:TEXT], name)
+                    break
