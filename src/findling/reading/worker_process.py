@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
-PROGRAM: Final = "import os; out = os.dup(1); os.dup2(2, 1); from findling.reading.worker import main; main(out)"
+PROGRAM: Final = "import os; out = os.dup(1); os.dup2(2, 1); from {} import main; main(out)"
 """What a library prints goes to stderr and not into the messages. Not ``-m``, which imports more first."""
 
 _APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
@@ -32,11 +32,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
-def start() -> subprocess.Popen[bytes]:
-    """A worker and pipes to it. Raises OSError."""
+def start(module: str = "findling.reading.worker") -> subprocess.Popen[bytes]:
+    """A worker, whose work is the ``main`` of a module, and pipes to it. Raises OSError."""
     return subprocess.Popen(
         # -P: the working folder is the user's project, and nothing in it may be imported
-        [sys.executable, "-P", "-c", PROGRAM],
+        [sys.executable, "-P", "-c", PROGRAM.format(module)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),
