@@ -406,7 +406,10 @@ class IndexFiles:
             "grown": lambda: _overwrite(path, data + chance.randbytes(chance.choice((1, 4096, 65536)))),
             "folder": lambda: (path.unlink(), path.mkdir()),
         }
+        times = path.stat()
         act[made.kind]()
+        if made.kind == "flip" and made.seed % 2:  # as a disk does that loses a bit
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def _older(self, path: Path, name: str) -> None:
         older = self._other / ".findling" / name

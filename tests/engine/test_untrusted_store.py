@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from findling.model.errors import IndexUnavailable
 from findling.outbound import files
 from findling.outbound.files import NotRead, RootFiles, read_regular_file
 from findling.store.local import checksums, fulltext_files
+from findling.store.local.fulltext import FulltextReader
 from findling.store.local.lock import WriterLock
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
@@ -421,15 +423,43 @@ def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
         shutil.rmtree(copy)
 
 
-def break_unnoticed(store: Path) -> None:
-    """A byte at the end of the library's own table of contents, with the file's time as it was."""
-    (path,) = (store / "fulltext").glob("*.fast")
+def break_unnoticed(path: Path, at: int, value: int) -> None:
+    """Another byte in a file, with its size and time as they were."""
     status, data = path.stat(), bytearray(path.read_bytes())
-    data[-108] = 0xFF
+    data[at] = value
     beside = path.with_name("beside")
     beside.write_bytes(data)
     os.utime(beside, ns=(status.st_atime_ns, status.st_mtime_ns))
     beside.replace(path)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_bit_of_the_text_index_that_a_disk_has_changed_is_noticed(
+    at_once: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would hide a match, or a word. A large index is read while it is used; its vectors are kept."""
+    wanted = "failed requests are sent"
+
+    def asked(engine: Engine) -> tuple[Any, Any]:
+        return places(engine.search(wanted, mode="keyword")), engine.grep("retr", limit=100).total_lines
+
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before, vectors = asked(engine), engine.coverage().embedded_chunks
+    if not at_once:
+        monkeypatch.setattr(fulltext_files, "READ_AT_ONCE", 0)
+    for ending in (".term", ".idx", ".fieldnorm"):
+        (path,) = (engine.store_dir / "fulltext").glob(f"*{ending}")
+        break_unnoticed(path, path.stat().st_size // 3, path.read_bytes()[path.stat().st_size // 3] ^ 8)
+        with Engine.open(root=root) as engine:
+            assert not at_once or asked(engine) == before
+            for _ in range(100):
+                if (now := asked(engine)) == before and not fulltext_files.is_damaged(path.parent):
+                    break
+                time.sleep(0.01)
+            assert now == before
+            assert not path.exists(), "built anew"
+            assert engine.coverage().embedded_chunks == vectors > 0
 
 
 def test_the_librarys_panic_is_damage_and_the_index_is_built_anew(root: Path) -> None:
@@ -437,14 +467,11 @@ def test_the_librarys_panic_is_damage_and_the_index_is_built_anew(root: Path) ->
         engine.index(embed=False)
         before = places(engine.search("failed requests", mode="keyword"))
         store = engine.store_dir
-    break_unnoticed(store)
-    reader = IndexReader(store, str(root))
-    try:
-        with pytest.raises(IndexDamaged) as raised, reader.snapshot():
-            reader.fulltext.search([("failed", 1.0)], [("body", 1.0), ("path", 1.0)], 10)
-        assert type(raised.value.__cause__).__name__ == "PanicException"
-    finally:
-        reader.close()
+    (path,) = (store / "fulltext").glob("*.fast")
+    break_unnoticed(path, -108, 0xFF)
+    with pytest.raises(IndexDamaged) as raised:
+        FulltextReader(store / "fulltext").search({("body", "failed"): 1.0}, 10)
+    assert type(raised.value.__cause__).__name__ == "PanicException"
     with Engine.open(root=root) as engine:
         result = engine.search("failed requests", mode="keyword", wait_s=None)
         assert places(result) == before

@@ -25,6 +25,9 @@ from findling.faces.cli.main import main
 from findling.model import secrets
 from findling.model.secrets import MASK, mask
 from findling.model.text_encodings import as_utf8
+from findling.outbound.files import RootFiles
+from findling.reading.decoding import decode
+from findling.sources.scan import Asked, scan
 from findling.store.local import schema
 
 TOKEN = "R4nD0mT0k3nQx7vLw2ZpK9sJ5hGtYb8NcMfa"  # of no account
@@ -289,6 +292,57 @@ def test_placeholders_and_other_long_words_stay(text: str) -> None:
     assert mask(text.encode()).masks == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        (
+            "curl -s --user 'ci-bot:plum-window' \\\n  https://repo.example/x\n",
+            "curl -s --user 'ci-bot:M' \\\n  https://repo.example/x\n",
+        ),
+        ("curl https://x.example -udeploy:greenkettle77\n", "curl https://x.example -udeploy:M\n"),
+        ("Authorization: 7f3kq9zpl2mx8vbn4trw\n", "Authorization: M\n"),
+        ("postgres://app:plumwindow@db.internal/x\n", "postgres://app:M@db.internal/x\n"),
+        ("  POSTGRES_PASSWORD: plumwindow\n  TZ: Europe\n", "  POSTGRES_PASSWORD: M\n  TZ: Europe\n"),
+        ("  - MYSQL_ROOT_PASSWORD=plumwindow\r\n", "  - MYSQL_ROOT_PASSWORD=M\r\n"),
+        ("spring.datasource.password=plumwindow\n", "spring.datasource.password=M\n"),
+        (
+            "kind: Secret\nmetadata:\n  name: db\ndata:\n  host: cGx1bXdpbmRvdw==\nstringData:\n  app.yaml: |\n"
+            "    mode: plum\n\n  url: {{ .Values.url }}\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  host: db\n",
+            "kind: Secret\nmetadata:\n  name: db\ndata:\n  host: M\nstringData:\n  app.yaml: |\n"
+            "    mode: M\n\n  url: {{ .Values.url }}\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  host: db\n",
+        ),
+        ('{"data": {"host": "cGx1bXdpbmRvdw=="}, "kind": "Secret"}\n', '{"data": {"host": "M"}, "kind": "Secret"}\n'),
+    ],
+)
+def test_passwords_that_are_words_where_nothing_else_can_stand(text: str, masked: str) -> None:
+    once = mask(text.encode())
+    assert once.text.decode() == masked.replace("M", MASK).replace(f"{MASK}YSQL", "MYSQL").replace(
+        f"Config{MASK}ap", "ConfigMap"
+    )
+    assert mask(once.text).text == once.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -u user:password https://x.example\n",
+        'curl -u "$NAME:$PASSWORD" https://x.example\n',
+        "curl -u <name>:<password> https://x.example\n",
+        "postgres://postgres:postgres@localhost/x\n",
+        "https://{token}:x-oauth-basic@github.com/x\n",
+        "Authorization: Bearer $TOKEN\n",
+        "DB_PASSWORD=required\n",
+        "    password=credentials\n",
+        "password: plumwindow\n",
+        "POSTGRES_PASSWORD: plumwindow and more\n",
+        "kind: SecretList\ndata:\n  host: plumwindow\n",
+        "kind: Secret\ndata:\n  host: {{ .Values.host | b64enc }}\n",
+    ],
+)
+def test_words_that_may_be_something_else_stay(text: str) -> None:
+    assert mask(text.encode()).masks == ()
+
+
 HEXES = "3f9a1c7be204d68591be07fa4c2d6e80"
 
 
@@ -338,7 +392,7 @@ def test_text_with_odd_bytes_is_masked_the_same_way_for_both_readers() -> None:
         b"\xef\xbb\xbf" + CODE.encode(),
         "# Gr\xfc\xdfe\n".encode("cp1252") + CODE.encode(),
     ):
-        decoded = reading.decoding.decode(data)
+        decoded = decode(data)
         assert isinstance(decoded, reading.decoding.Decoded)
         assert leaks(decoded.text, as_utf8(data, decoded.encoding)) == []
 
@@ -367,3 +421,16 @@ def test_files_as_people_have_them_show_no_secret(generator: ModuleType, seed: i
     shown = [file.path for file in files if any(each in generator.read(file.path, file.text) for each in file.secrets)]
     assert len(files) >= 61
     assert len(shown) <= 0.05 * len(files), shown
+
+
+@pytest.mark.parametrize("files", [3, 40])
+def test_a_scan_counts_no_word_of_a_secret(files: int, tmp_path: Path) -> None:
+    """Whether few files have the secret or many."""
+    for number in range(files):
+        (tmp_path / f"service{number}.yml").write_text("environment:\n  DB_PASSWORD: plumwindow\n")
+    (tmp_path / "notes.md").write_text("# Environment\n")
+    found = [(path.name, path.stat().st_size, 0) for path in tmp_path.iterdir()]
+    with RootFiles(tmp_path) as opened:
+        asked = Asked({"plumwindow": 1.0, "environment": 1.0}, (), lambda _: False)
+        seen = scan(opened, found, asked, 10, max_bytes=1_000_000)
+    assert seen.files_with == {"plumwindow": 0, "environment": files + 1}

@@ -2,8 +2,9 @@
 
 Every text of a file passes `mask` on its way from bytes to whoever reads it (`text_encodings.as_utf8`,
 `reading.decoding.decode`), so that nothing that is indexed, matched, counted or shown ever has a secret in it. Only
-the span of a secret goes; lines stay where they are. Three kinds are known: tokens that show by their beginning whose
-they are (`secret_rules`), what is assigned to a name that says so (a password), and private keys in their armour.
+the span of a secret goes; lines stay where they are. These kinds are known: tokens that show by their beginning whose
+they are (`secret_rules`), what is assigned to a name that says so or given to a program as its password, what a Secret
+of Kubernetes holds, and private keys in their armour.
 A mask takes what varies; placeholders of documentation, names of variables and plain words are none.
 """
 
@@ -18,7 +19,7 @@ from typing import Final, NamedTuple
 
 from findling.model.secret_rules import RULES, Rule
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
 
 MASK: Final = "\u2022\u2022\u2022\u2022"
@@ -66,7 +67,7 @@ def mask(text: bytes) -> Masked:
 
 
 def _mask(text: bytes) -> Masked:
-    spans = [*_tokens(text), *_private_keys(text)]
+    spans = [*_tokens(text)]
     told = {end for _, end, _ in spans}  # a token keeps its beginning, also where it is assigned to something
     spans += [span for span in _assigned(text) if span.end not in told]
     if not spans:
@@ -116,7 +117,9 @@ _LONG: Final = 20
 _WORD: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 _WORDS_ONLY: Final = bytes(0x61 if byte in _WORD else 0x20 for byte in range(256))
 _LONG_WORD: Final = b"a" * _LONG
-_BEFORE_ONE: Final = b"./$:|="
+_BEFORE_ONE: Final = frozenset(b"./$:|=")
+_SLASH: Final = 0x2F
+_BACKSLASH: Final = 0x5C
 
 _LONGEST_AHEAD: Final = 20
 """Bytes of the longest beginning that is no word."""
@@ -126,8 +129,11 @@ _LEAST_ENTROPY: Final = 2.7
 """Bits a character: of 16 random hexadecimal digits one set in ten thousand has less, of repeated ones every."""
 
 
-_PIECES: Final = (b"hook", b"~", b"sig=")
-"""Of what a token begins with that stands anywhere: one is looked for in the time that all would take."""
+_HOOK: Final = b"hook"
+_HOOK_BEFORE: Final = 80
+_PIECES: Final = (_HOOK, b"~", b"sig=")
+"""Of what a token begins with that stands anywhere: one is looked for in the time that all would take. An address of a
+webhook ends with a long word, so that it is looked for before those alone."""
 
 
 @cache
@@ -151,11 +157,12 @@ def _bytes_pattern(expression: bytes) -> re.Pattern[bytes]:
 
 
 def _tokens(text: bytes) -> Iterator[_Span]:
+    words, hooks = _long_words(text)
+    yield from words
     for piece, begins in _known().anywhere.items():
-        for begin, rule in begins if piece in text else ():
+        for begin, rule in begins if (hooks if piece == _HOOK else piece in text) else ():
             for at in _places(text, begin):
                 yield from _token(text, at, at + len(begin), rule)
-    yield from _long_words(text)
 
 
 def _places(text: bytes, wanted: bytes) -> Iterator[int]:
@@ -165,8 +172,11 @@ def _places(text: bytes, wanted: bytes) -> Iterator[int]:
         at = text.find(wanted, at + len(wanted))
 
 
-def _long_words(text: bytes) -> Iterator[_Span]:
-    """Tokens that are long words, or begin before one: their beginnings are many, and long words are few."""
+def _long_words(text: bytes) -> tuple[list[_Span], bool]:
+    """Tokens that are long words, or begin before one: their beginnings are many, and long words are few. And whether
+    one may be the end of a webhook's address."""
+    spans: list[_Span] = []
+    hooks = False
     starts, ahead, _ = _known()
     last = tuple(begin for begin, _ in ahead)
     words = text.translate(_WORDS_ONLY) + b" "
@@ -174,15 +184,19 @@ def _long_words(text: bytes) -> Iterator[_Span]:
     at = find(_LONG_WORD)
     while at >= 0:
         before = text[at - 1] if at else 0
-        start = at + (before == 0x5C)  # the letter of an escape such as \n
-        for begin, rule in beginning(text[start : start + 2], ()):
-            if text.startswith(begin, start):
-                yield from _token(text, start, start + len(begin), rule)
-        if before in _BEFORE_ONE and text[max(0, start - _LONGEST_AHEAD) : start].endswith(last):
-            for begin, rule in ahead:
-                if text.endswith(begin, 0, start):
-                    yield from _token(text, start - len(begin), start, rule)
+        start = at + 1 if before == _BACKSLASH else at  # behind the letter of an escape such as \n
+        if begins := beginning(text[start : start + 2]):
+            for begin, rule in begins:
+                if text.startswith(begin, start):
+                    spans += _token(text, start, start + len(begin), rule)
+        if before in _BEFORE_ONE:
+            if text[max(0, start - _LONGEST_AHEAD) : start].endswith(last):
+                for begin, rule in ahead:
+                    if text.endswith(begin, 0, start):
+                        spans += _token(text, start - len(begin), start, rule)
+            hooks = hooks or (before == _SLASH and text.find(_HOOK, max(0, start - _HOOK_BEFORE), start) >= 0)
         at = find(_LONG_WORD, find(b" ", at))
+    return spans, hooks
 
 
 def _token(text: bytes, start: int, end: int, rule: Rule) -> Iterator[_Span]:
@@ -240,7 +254,7 @@ _GIVEN: Final = (
 _ENDS: Final = (b"", b" ", b"\t", b"\r", b"\n", b",", b";", b"<", b"&", b'"', b"'", b"`", b"\\", b"@")
 """Behind a value without quotes; where a name of a function stood, there would be a bracket."""
 
-_HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}[:=,][ \t]{0,4}\\?["'`]?(?:bearer|token|basic|apikey)[ ]
+_HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}[:=,][ \t]{0,4}\\?["'`]?(?:(?:bearer|token|basic|apikey)[ ])?
     (?P<plain>[\w+/=.~-]{16,2000})"""
 _ADDRESS: Final = rb"""://[^\s/:@"'<>`()]{0,64}:(?P<plain>[^\s/:@"'<>`(){}$]{6,128})@[\w\[]"""
 
@@ -259,12 +273,14 @@ _HARMLESS: Final = (
 
 class _Finder(NamedTuple):
     """``telling``: what is looked for, whatever its case; ``follows``: what has to come after it, a value in it;
-    ``before``: what has to stand before it, b"" for anything."""
+    ``before``: what has to stand before it, b"" for anything. ``login``: the value can be nothing but a password, so
+    that a word is one, too."""
 
     telling: bytes
     follows: bytes
     before: bytes = b""
     rule: str = "assigned-secret"
+    login: bool = False
 
 
 _FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
@@ -277,7 +293,7 @@ _FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
         _Finder(b"auth", _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1), rb"[_\"']\Z"),
         _Finder(b"auth", _HEADER),
     ),
-    b"://": (_Finder(b"://", b"(?<=://)" + _ADDRESS[3:], rule="password"),),
+    b"://": (_Finder(b"://", b"(?<=://)" + _ADDRESS[3:], rule="password", login=True),),
 }
 """By what their telling parts begin with: a text is gone through once for each."""
 
@@ -292,18 +308,25 @@ def _assigned(text: bytes) -> Iterator[_Span]:
         if places := list(_places(lowered, beginning)):
             for finder in finders:
                 yield from _given(text, lowered, places, finder)
+            if beginning == b"key" and any(text.startswith(b"PRIVATE ", at - 8) for at in places):
+                yield from _private_keys(text)
+            elif beginning == b"://":
+                yield from _commands(text, lowered, places)
+            elif beginning == b"secret" and any(
+                lowered.find(b"kind", max(0, at - _KIND_BEFORE), at) >= 0 for at in places
+            ):
+                yield from _kubernetes(text)
 
 
 def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> Iterator[_Span]:
     """Of one finder, at the places where its telling part may stand."""
-    telling, follows = finder.telling, _bytes_pattern(finder.follows)
-    after = 0
+    telling, match = finder.telling, _bytes_pattern(finder.follows).match
+    size, after = len(telling), 0
     for at in places:
-        if at < after or not lowered.startswith(telling, at):
+        if at < after or lowered[at : at + size] != telling or (given := match(text, at + size)) is None:
             continue
-        given = follows.match(text, at + len(telling))
         before = text[max(0, at - _MOST_BEFORE) : at]
-        if given is None or (finder.before and not _bytes_pattern(finder.before).search(before.lower())):
+        if finder.before and not _bytes_pattern(finder.before).search(before.lower()):
             continue
         after = given.end()  # what is long and one value is gone through once
         named = given.groupdict()
@@ -312,8 +335,107 @@ def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> I
         name = (about[0] if about else b"") + (named.get("name") or b"")
         end = given.end(place)
         ends = place == "quoted" or text[end : end + 1] in _ENDS
-        if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place], name):
+        if not ends or _bytes_pattern(_HARMLESS).search(name):
+            continue
+        value = named[place]
+        if (
+            _opens(value, name)
+            or (finder.login and _is_chosen(value))
+            or (finder.rule == "password" and _is_chosen(value) and _is_set(text, at, given.start(place), end))
+        ):
             yield _Span(given.start(place), end, finder.rule)
+
+
+_SETTING: Final = rb"""(?x)(?:
+    [ \t]*(?:-[ ]+|export[ ]+|set[ ]+|ENV[ ]+)?["']?(?-i:[A-Z0-9_]*PASS[A-Z0-9_]*)["']?[ \t]*[:=][ \t]*
+  | [a-z0-9_-]*[._][a-z0-9._-]*=
+  )["']?"""
+_SETTING_ENDS: Final = rb"[\"']?[ \t]{0,9}\r?(?:\n|\Z)"
+
+
+def _is_set(text: bytes, at: int, start: int, end: int) -> bool:
+    """Whether a line is nothing but a setting, in capitals or with a name of several parts, so that its value is no
+    name of something else. ``at``: of the name's telling part; ``start`` and ``end``: of the value."""
+    line = text.rfind(b"\n", max(0, at - _MOST_BEFORE), at) + 1
+    if not line and at > _MOST_BEFORE:
+        return False  # no line of a configuration begins so far ahead
+    before, after = _bytes_pattern(_SETTING), _bytes_pattern(_SETTING_ENDS)
+    return before.fullmatch(text, line, start) is not None and after.match(text, end) is not None
+
+
+_CHOSEN: Final = rb"[A-Za-z0-9!@#%^*+?~_.-]{8,64}"
+_NO_PASSWORD: Final = (
+    rb"(?i)postgres|mysql|mariadb|mongo|redis|rabbit|elastic|minio|oracle|developer|local|required|optional|abled|unset|empty"
+    rb"|hidden|prompt|random|generated|undefined|unknown|anonymous|x-oauth"
+)
+"""In place of a password: the name of a service that has it as its default, or of what it is."""
+
+
+def _is_chosen(value: bytes) -> bool:
+    """Whether a value can be a password that somebody thought of: no placeholder, and no word for a password."""
+    no_dummy = not _bytes_pattern(_DUMMIES).search(value) and not _bytes_pattern(_NO_PASSWORD).search(value)
+    return bool(_bytes_pattern(_CHOSEN).fullmatch(value)) and _varies(value) and no_dummy
+
+
+_COMMAND: Final = 300
+"""Bytes of a command before and behind an address."""
+
+_CURL: Final = rb"""(?x)[ \t\n](?:-u|-U|--user|--proxy-user)[ =]{0,2}["']?[^\s:"'`$<>{}]{1,64}:
+    (?P<plain>[^\s"'`$<>{}()\[\];|&\\]{6,128})(?=["'\s\\]|\Z)"""
+
+
+def _commands(text: bytes, lowered: bytes, addresses: list[int]) -> Iterator[_Span]:
+    """Passwords that curl is given: ``-u NAME:PASSWORD``."""
+    done = 0
+    for at in addresses:
+        start = lowered.rfind(b"curl", max(done, at - _COMMAND), at)
+        if start < 0:
+            continue
+        done = at + _COMMAND
+        for given in _bytes_pattern(_CURL).finditer(text, start, done):
+            if _is_chosen(given["plain"]) or _opens(given["plain"], b""):
+                yield _Span(*given.span("plain"), "password")
+
+
+_KIND_BEFORE: Final = 12
+_KIND: Final = rb"""(?m)^([ \t]{0,40})(-[ ])?kind:[ ]*["']?Secret["']?[ ]*\r?$"""
+_KIND_JSON: Final = rb""""kind"\s{0,9}:\s{0,9}"Secret\""""
+_DATA: Final = rb"""(?m)^%b(?:data|stringData):[ ]*\r?\n((?:(?:%b[ \t]+[^\n]*|[ \t]*\r?)(?:\n|\Z))+)"""
+_DATA_JSON: Final = rb""""(?:data|stringData)"\s{0,9}:\s{0,9}\{([^{}]{0,20000})\}"""
+_ENTRY: Final = rb"""(?mx)^[ \t]*["']?[\w.-]+["']?:[ ]*(?![|>][+-]?[ ]*\r?$)["']?([^\s"'#][^\n\r"']{3,})
+    |^[ \t]*([^\s:#]{4,})[ ]*\r?$"""
+_ENTRY_JSON: Final = rb""":\s{0,9}"([^"\\]{4,4000})\""""
+_JSON_BEFORE, _JSON_AFTER = 2_000, 8_000
+"""Bytes of an object in JSON before and behind its kind."""
+
+_FILLED_IN: Final = rb"\{\{|\$[({]|<|%\("
+
+
+def _kubernetes(text: bytes) -> Iterator[_Span]:
+    """What the Secrets of Kubernetes hold, whatever its names are: below ``data`` and ``stringData``."""
+    seen: set[tuple[int, bytes]] = set()
+    end = -1
+    for kind in _bytes_pattern(_KIND).finditer(text):
+        if kind.start() > end:
+            start, end = max(text.rfind(b"\n---", 0, kind.start()), 0), text.find(b"\n---", kind.end())
+            end = end if end >= 0 else len(text)
+        indented = kind[1] + b"  " * bool(kind[2])
+        if (end, indented) not in seen:
+            seen.add((end, indented))
+            for data in _bytes_pattern(_DATA % (indented, indented)).finditer(text, start, end):
+                yield from _entries(_ENTRY, text, *data.span(1))
+    done = 0
+    for kind in _bytes_pattern(_KIND_JSON).finditer(text):
+        start, done = max(done, kind.start() - _JSON_BEFORE), kind.end() + _JSON_AFTER
+        for data in _bytes_pattern(_DATA_JSON).finditer(text, start, done):
+            yield from _entries(_ENTRY_JSON, text, *data.span(1))
+
+
+def _entries(pattern: bytes, text: bytes, start: int, end: int) -> Iterator[_Span]:
+    for entry in _bytes_pattern(pattern).finditer(text, start, end):
+        value = entry[entry.lastindex or 1]
+        if not _bytes_pattern(_FILLED_IN).search(value) and not _bytes_pattern(_PLACEHOLDER).search(value):
+            yield _Span(*entry.span(entry.lastindex or 1), "kubernetes-secret")
 
 
 _WORDS: Final = rb"[A-Z]?[a-z]{4,}|[A-Z]{5,}"

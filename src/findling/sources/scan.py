@@ -12,6 +12,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 
 from msgspec import Struct
@@ -40,7 +41,7 @@ MOST_BYTES = 300_000_000
 """The most text that is scanned: a few seconds."""
 
 FEW = 20
-"""A term that at most this many files have may be part of a secret."""
+"""Of a term that more files have, so many are looked at for whether it stands in secrets only."""
 
 MANY_FILES = 20_000
 ORDER_S = 0.5
@@ -117,7 +118,12 @@ def scan(
             beside = [IN_PATH * named.count(term) for term in terms]
         seen.append((path, len(text), counts, beside, defined))
     holding = _holding(seen, terms)
-    if _without_secrets(files, seen, [place for place, held in enumerate(holding) if held <= FEW], wanted, max_bytes):
+    hidden = [
+        place
+        for place, held in enumerate(holding)
+        if held <= FEW or _only_in_secrets(files, seen, place, wanted[place], max_bytes)
+    ]
+    if _without_secrets(files, seen, hidden, wanted, max_bytes):
         holding = _holding(seen, terms)
     weights = [
         asked.terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
@@ -144,17 +150,24 @@ def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:
     return [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
 
 
-def _without_secrets(
-    files: Files, seen: list[_Seen], rare: Sequence[int], wanted: Sequence[bytes], max_bytes: int
-) -> bool:
-    """Count again, with secrets masked, in files that have a rare term; returns whether anything was masked.
+def _only_in_secrets(files: Files, seen: Sequence[_Seen], place: int, term: bytes, max_bytes: int) -> bool:
+    """Whether none of the first files with a term has it outside of its secrets. Usually the first one has."""
+    for path, *_ in islice((each for each in seen if each[2][place]), FEW):
+        read = files.read(path, max_bytes)
+        if not isinstance(read, NotRead) and term in secrets.mask(read[1]).text.lower():
+            return False
+    return True
 
-    A rare term may be part of a secret. A term that many files have reveals nothing, and masking all text would double
-    the time of a scan.
+
+def _without_secrets(
+    files: Files, seen: list[_Seen], hidden: Sequence[int], wanted: Sequence[bytes], max_bytes: int
+) -> bool:
+    """Count again, with secrets masked, in files with a term that may be part of one; returns whether anything was
+    masked. Masking all text would double the time of a scan.
     """
     masked_any = False
     for at, (path, length, counts, beside, defined) in enumerate(seen):
-        if not any(counts[place] for place in rare):
+        if not any(counts[place] for place in hidden):
             continue
         read = files.read(path, max_bytes)
         masked = None if isinstance(read, NotRead) else secrets.mask(read[1])

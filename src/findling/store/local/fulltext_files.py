@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -48,11 +49,12 @@ def unavailable(directory: Path, number: int | None) -> errors.IndexUnavailable:
     )
 
 
-def usable(directory: Path, identity: bytes) -> bool:
+def usable(directory: Path, identity: bytes, *, read: bool = False) -> bool:
     """Whether a text index of this format, made for the tables with this identity, stands there whole.
 
-    The library checks nothing of this, and data that it cannot make sense of may end the process. Raises
-    `IndexUnavailable` where that cannot be looked at now.
+    The library checks nothing of this, and data that it cannot make sense of may end the process. ``read``: files whose
+    sizes and times are as they were are read as well, each once in a process, since a disk may change a bit of them.
+    Raises `IndexUnavailable` where that cannot be looked at now.
     """
     try:
         if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
@@ -65,8 +67,9 @@ def usable(directory: Path, identity: bytes) -> bool:
             segments, written = _segments(state), list(_written_down(marker))
             if any(file.name == _META and file.checksum > _stamp(state) for file in written):
                 return False  # an earlier list than the one that was in use when this was written down
-            if all(_unchanged(directory, file) for file in written if _segment(file.name) in segments):
-                return True
+            used = [file for file in written if _segment(file.name) in segments]
+            if all(_unchanged(directory, file) for file in used):
+                return not read or _as_written(directory, used)
             if _read_small(directory / _META) == state:
                 return False
             # segments were merged by a writer between the looks: look again
@@ -98,6 +101,57 @@ def _unchanged(directory: Path, file: _File) -> bool:
         return False
     # another time alone may come of copying the folder
     return status.st_mtime_ns == file.mtime_ns or _checksum(directory / file.name) == file.checksum
+
+
+READ_AT_ONCE = 64_000_000
+"""Bytes that are read before the text index is used, in about 50 ms; a larger one is read while it is used."""
+
+_Stamp = tuple[int, int, int, int]
+"""Inode, size and times of a file."""
+
+_read: dict[Path, dict[str, _Stamp]] = {}
+"""By text index the files that this process has compared with their checksums."""
+
+_damaged: dict[Path, dict[str, _Stamp]] = {}
+"""Of those the files that were found damaged while they were in use."""
+
+
+def _as_written(directory: Path, files: Sequence[_File]) -> bool:
+    """Whether the files have their checksums, as far as is known before they are used."""
+    stamps: dict[str, _Stamp] = {}
+    for file in files:
+        with suppress(FileNotFoundError):  # deletions, replaced since
+            status = (directory / file.name).lstat()
+            stamps[file.name] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if any(stamps.get(name) == stamp for name, stamp in _damaged.get(directory, {}).items()):
+        return False
+    _damaged.pop(directory, None)  # another one stands there since
+    known = _read.pop(directory, {})
+    wanted = [file for file in files if file.name in stamps and known.get(file.name) != stamps[file.name]]
+    if sum(file.size for file in wanted) > READ_AT_ONCE:
+
+        def read() -> None:
+            wrong = {file.name: stamps[file.name] for file in wanted if not _has_checksum(directory, file)}
+            if wrong:
+                _damaged[directory] = wrong
+
+        threading.Thread(target=read, name="findling-checksums", daemon=True).start()
+    elif not all(_has_checksum(directory, file) for file in wanted):
+        return False
+    _read[directory] = stamps
+    return True
+
+
+def _has_checksum(directory: Path, file: _File) -> bool:
+    try:
+        return _checksum(directory / file.name) == file.checksum
+    except OSError as error:  # merged away, or replaced as more is deleted; or it cannot be read now
+        return error.errno != errno.EIO
+
+
+def is_damaged(directory: Path) -> bool:
+    """Whether reading the files, which may go on while they are used, has found damage."""
+    return directory in _damaged
 
 
 def write_down(directory: Path, identity: bytes) -> None:

@@ -125,6 +125,7 @@ class IndexReader:
         """Forget what may be other when vectors were written, and look at the text index anew."""
         self._models: Models | None = None
         if self._text is not None:
+            self._check_text(self.directory / FULLTEXT)
             self._text.reload()
 
     @contextmanager
@@ -178,12 +179,17 @@ class IndexReader:
     @property
     def fulltext(self) -> fulltext.FulltextReader:
         """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
+        directory = self.directory / FULLTEXT
         if self._text is None:
-            directory = self.directory / FULLTEXT
-            if not fulltext_files.usable(directory, self.identity):
-                raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
+            self._check_text(directory)
             self._text = fulltext.FulltextReader(directory)
+        elif fulltext_files.is_damaged(directory):
+            self._check_text(directory)
         return self._text
+
+    def _check_text(self, directory: Path) -> None:
+        if not fulltext_files.usable(directory, self.identity, read=True):
+            raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
 
     @property
     def listed(self) -> Listed:

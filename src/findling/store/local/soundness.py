@@ -37,8 +37,8 @@ def problem(directory: Path) -> str:
     return found
 
 
-def _problems(directory: Path) -> tuple[str, str]:
-    """What is wrong with the tables, and what with the text index beside them."""
+def _problems(directory: Path, *, read: bool = False) -> tuple[str, str]:
+    """What is wrong with the tables, and what with the text index beside them; ``read`` as `fulltext_files.usable`."""
     if foreign := layout.foreign(directory):
         return foreign, ""
     database = directory / DATABASE
@@ -58,7 +58,7 @@ def _problems(directory: Path) -> tuple[str, str]:
         raise mapped from error
     finally:
         connection.close()
-    if filled and not fulltext_files.usable(directory / FULLTEXT, identity):
+    if filled and not fulltext_files.usable(directory / FULLTEXT, identity, read=read):
         return "", f"The text index at {directory / FULLTEXT} is missing or damaged."
     return "", ""
 
@@ -93,7 +93,7 @@ def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[
     try:
         if unless():
             return
-        of_tables, of_text = _problems(directory)
+        of_tables, of_text = _problems(directory, read=True)
         if of_text and not of_tables:
             _forget_text(directory)
         elif of_tables and is_older(directory):
