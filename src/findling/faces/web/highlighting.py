@@ -123,7 +123,7 @@ class _Worker:
     def _answer(self, task: tuple[str, str, str]) -> Pieces | None:
         try:
             if self._process is None:
-                self._process = worker_process.start("findling.faces.web.lexing")
+                self._process = worker_process.start(worker_process.program_of("findling.faces.web.lexing"))
                 _exchange(self._process, ("", "", ""))  # it imports before it is timed
             clock = threading.Timer(LEXING_S, self._process.kill)
             clock.start()
