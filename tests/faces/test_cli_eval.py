@@ -231,7 +231,7 @@ def test_a_setting_of_options_leaves_the_index_of_the_reported_one_alone(
         *runs,
     }
     assert cli.main(command) == 0
-    assert answers("run.jsonl") == plain and databases(corpora) == index and not (tmp_path / "cache/findling").exists()
+    assert answers("run.jsonl") == plain and databases(corpora) == index and not databases(tmp_path / "cache")
 
     assert cli.main([*command, "--cache", *compared[:2]]) == 0
     kept = databases(tmp_path / "cache")

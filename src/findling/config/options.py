@@ -307,6 +307,15 @@ class Index(Struct, frozen=True, kw_only=True):
         "Whether the first search of a folder starts a process that finishes the index in the background, at the "
         "lowest priority, and then ends. Never where CI is set in the environment.",
     )
+    max_total_bytes: int | None = option(
+        None,
+        "The most that the indexes of all your folders may take together, in bytes. Indexing a folder then deletes the "
+        "indexes that were written longest ago; the next search of those folders makes them anew.",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
+        kind="whole",
+        unset="no limit",
+        project=NEVER,
+    )
     hidden: bool = option(False, "Also index files that git does not track and whose name or folder starts with a dot.")
 
 
@@ -343,6 +352,21 @@ class Fetch(Struct, frozen=True, kw_only=True):
         "The most disk space for everything that is fetched, in bytes, without its index.",
         bounds=(_MIB, 1024 * 1024 * _MIB),
         project=NEVER,
+    )
+
+
+@group
+class Store(Struct, frozen=True, kw_only=True):
+    """Where indexes are kept."""
+
+    url: str | None = option(
+        None,
+        "The address of a PostgreSQL database that many machines share, as `postgresql://USER@HOST:PORT/DATABASE`, "
+        "instead of a folder beside the files. Its password comes from PGPASSFILE or PGPASSWORD.",
+        kind="store",
+        environment="FINDLING_STORE",
+        project=NEVER,
+        unset="an index on this machine",
     )
 
 
@@ -406,6 +430,7 @@ class Config(Struct, frozen=True, kw_only=True):
     index: Index = field(default_factory=Index)
     grep: Grep = field(default_factory=Grep)
     fetch: Fetch = field(default_factory=Fetch)
+    store: Store = field(default_factory=Store)
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     provider_by_spelling: bool = False
@@ -457,6 +482,7 @@ GROUPS: Final = (
     Group("index", "index", Index),
     Group("grep", "grep", Grep),
     Group("fetch", "fetch", Fetch),
+    Group("store", "store", Store),
     Group("log", "log", Log),
 )
 

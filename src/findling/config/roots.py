@@ -355,14 +355,19 @@ def _protected_name(folder: Path) -> str:
     return "a folder of the system" if inside_kernel or str(folder) in _SYSTEM_FOLDERS else ""
 
 
+def cache_folder() -> Path:
+    """Where findling keeps what it can make anew, by the platform's convention."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("findling", appauthor=False))
+
+
 def _cache_location(owner: Path, reason: str, create: bool) -> StoreLocation:
     import hashlib
 
-    import platformdirs
-
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", owner.name)[:_CACHE_NAME_CHARS] or "root"
     digest = hashlib.sha256(os.fsencode(os.path.realpath(owner))).hexdigest()[:_CACHE_HASH_CHARS]
-    directory = Path(platformdirs.user_cache_dir("findling", appauthor=False)) / f"{name}-{digest}"
+    directory = cache_folder() / f"{name}-{digest}"
     if create:
         make_store(directory, instead_of=owner)
     return StoreLocation(directory, reason)

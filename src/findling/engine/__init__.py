@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import freshness
+    from findling.engine import freshness, indexes
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine
     from findling.engine.engines import Engines, of_each
@@ -31,6 +31,7 @@ else:
             "engines": "Engines of_each",
             "freshness": "",
             "index_jobs": "IndexJobs",
+            "indexes": "",
             "questions": "OnProgress",
             "refs": "MAX_REF_CHARS find_ref ref_names",
             "scope": "NOTHING_CHECKED_OUT",
@@ -52,6 +53,7 @@ __all__ = [
     "Watcher",
     "find_ref",
     "freshness",
+    "indexes",
     "of_each",
     "open_chosen",
     "ref_names",

@@ -123,6 +123,11 @@ class Configuration:
         return self.config is None or self.config.semantic.enabled is not False
 
     @property
+    def store_url(self) -> str | None:
+        """The address of the shared store that holds the index; None for one on this machine."""
+        return self.config.store.url if self.config is not None and self.recipe is None else None
+
+    @property
     def auto_index(self) -> bool:
         """Whether a question may take in what changed."""
         return self.config is None or self.config.semantic.auto_index
@@ -133,6 +138,11 @@ class Configuration:
         if self.recipe is not None or os.environ.get("CI") or not self.auto_index:
             return False
         return self.config is None or self.config.index.background
+
+    @property
+    def most_bytes_of_all(self) -> int | None:
+        """What the indexes of all folders may take together; None without a limit, and for the library's."""
+        return None if self.config is None or self.recipe is not None else self.config.index.max_total_bytes
 
     def _exists(self) -> bool:
         """Whether any configuration file or variable exists."""

@@ -9,11 +9,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from findling import search, sources
 from findling.config import roots
+from findling.engine import parts
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
@@ -56,6 +58,8 @@ class OpenStore:
     """
 
     lasting: ClassVar[bool] = False
+    far: ClassVar[bool] = False
+    """Whether it takes a round trip over a network to ask the index anything."""
 
     def __init__(
         self,
@@ -173,6 +177,10 @@ class OpenStore:
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
         return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"
+
+    def for_one_answer(self) -> AbstractContextManager[None]:
+        """A block in which one question is answered; here every search is a snapshot of its own."""
+        return nullcontext()
 
     @property
     def replaced(self) -> bool:
@@ -294,6 +302,8 @@ class OpenStore:
                 self.directory = roots.store_location(self.root, cache=self._cache).directory
             else:
                 roots.make_store(self.directory)
+        if self.configuration.recipe is None:
+            parts.indexes.remember(self.directory, self.root)
         rebuilding.clear_left(self.directory)
         if problem := self.damage:
             self.start_over_from(problem)

@@ -19,12 +19,14 @@ _MAX_WAIT_S: Final = 86_400.0
 
 
 class Operand(NamedTuple):
-    """A positional argument. ``arity``: "1", "?" (may be left out) or "*" (any number; the last operand only)."""
+    """A positional argument. ``arity``: "1", "?" (may be left out) or "*" (any number; the last operand only).
+    ``choices``: the only values that it takes."""
 
     name: str
     metavar: str
     arity: str
     help: str
+    choices: Sequence[str] | None = None
 
 
 class Option(NamedTuple):
@@ -144,6 +146,15 @@ def _option(usage: str, many: bool = False, **about: Any) -> Option:
 
 COMMANDS: Final = _commands()
 
+OWN_OPTIONS: Final = (
+    Option(
+        ("--config",),
+        {"metavar": "FILE", "help": "read FILE before the project's and your own configuration"},
+    ),
+    Option(("--store",), {"metavar": "URL", "help": "use the index in this PostgreSQL database, shared by machines"}),
+)
+"""Options of every command."""
+
 
 # --- reading what was typed -----------------------------------------------------------------------------------
 
@@ -199,7 +210,7 @@ def _with_dashes(parser: _Parser, words: list[str]) -> list[str]:
 
 
 def _build(name: str, command: Command) -> _Parser:
-    operands = " ".join(_usage(operand) for operand in command.operands)
+    operands = " ".join(usage(operand) for operand in command.operands)
     parser = _Parser(
         prog=f"findling {name}",
         usage=f"findling {name} {operands} [options]".replace("  ", " "),
@@ -208,14 +219,14 @@ def _build(name: str, command: Command) -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    for option in command.options:
+    for option in (*command.options, *OWN_OPTIONS):
         parser.add_argument(*option.spellings, **option.about)
     parser.set_defaults(**command.preset)
-    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own configuration")
     return parser
 
 
-def _usage(operand: Operand) -> str:
+def usage(operand: Operand) -> str:
+    """How an operand is written in a line of usage."""
     return {"1": operand.metavar, "?": f"[{operand.metavar}]", "*": f"[{operand.metavar}...]"}[operand.arity]
 
 
@@ -231,6 +242,9 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
             setattr(namespace, operand.name, None)
         else:
             parser.error(f"{operand.metavar} is missing")
+        value = getattr(namespace, operand.name)
+        if operand.choices and value is not None and value not in operand.choices:
+            parser.error(f"{operand.metavar} {value!r} is none of {', '.join(operand.choices)}")
     if rest:
         hint = " (put several words in quotes)" if operands and operands[0].name in ("query", "pattern") else ""
         parser.error(f"unexpected argument {rest[0]!r}{hint}")
@@ -238,7 +252,7 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
 
 def overview() -> str:
     """The help text of the program as a whole."""
-    rows = [(f"{name} {' '.join(_usage(o) for o in c.operands)}", c.summary) for name, c in COMMANDS.items()]
+    rows = [(f"{name} {' '.join(usage(o) for o in c.operands)}", c.summary) for name, c in COMMANDS.items()]
     width = max(len(left) for left, _ in rows) + 2
     table = "\n".join(f"  {left:<{width}}{right}" for left, right in rows)
     return (

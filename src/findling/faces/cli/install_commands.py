@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from findling.config import find_root
 from findling.config.roots import Root
 from findling.faces import install as agents
-from findling.faces.cli.terminal.safe import is_terminal, write_line
+from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import FileAccess, InvalidInput, RootError
 from findling.model.plurals import count
 from findling.model.typed_paths import as_path
@@ -80,7 +80,11 @@ def _change(args: Namespace, session: Session, chosen: Sequence[Agent], *, remov
             for change in changes:
                 _print(change)
     failed = any(change.state == "left_alone" for change in changes)
-    agreed = bool(wanted) and not args.dry_run and (args.yes or _agreed(wanted))
+    agreed = (
+        bool(wanted)
+        and not args.dry_run
+        and (args.yes or session.agreed(f"Write {count(len(wanted), 'file')}?", "writes"))
+    )
     written = 0
     for change in wanted if agreed else ():
         try:
@@ -126,17 +130,6 @@ def _facts(change: Change) -> dict[str, str | None]:
 def _shown(file: Path | None) -> str:
     home = Path.home()
     return "" if file is None else f"~/{file.relative_to(home)}" if file.is_relative_to(home) else os.fspath(file)
-
-
-def _agreed(wanted: Sequence[Change]) -> bool:
-    if not is_terminal(sys.stdin):
-        raise InvalidInput(
-            f"Nothing was written: {count(len(wanted), 'file')} would change, and there is no terminal to ask on.",
-            remedy="--yes writes without asking, --dry-run only shows.",
-        )
-    write_line(sys.stderr, f"Write {count(len(wanted), 'file')}? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _done(written: int, *, remove: bool) -> str:

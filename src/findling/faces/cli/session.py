@@ -16,7 +16,7 @@ from findling.faces.cli import terminal
 from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
-from findling.model.errors import NotFound, RootError
+from findling.model.errors import InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
@@ -132,3 +132,17 @@ class Session:
                 write_line(sys.stderr, f"note: {note}")
         except OSError:  # an answer is no worse for notes that nobody can read
             silence(sys.stderr)
+
+    def agreed(self, question: str, does: str) -> bool:
+        """Whether somebody at a terminal says yes. ``does``: what ``--yes`` does without asking, as a verb.
+
+        Raises `InvalidInput` where there is no terminal to ask on.
+        """
+        if not is_terminal(sys.stdin):
+            raise InvalidInput(
+                f"Nothing was changed: there is no terminal to ask on. ({question})",
+                remedy=f"--yes {does} without asking, --dry-run only shows.",
+            )
+        write_line(sys.stderr, f"{question} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
