@@ -8,6 +8,7 @@ arguments fits, and ``why`` says how many other definitions that is true of as w
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -340,7 +341,7 @@ def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
     """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
     if meaning.likely:
         return "likely", meaning.likely
-    return ("certain", "") if here.rules.row.certain else ("likely", "imports and scopes name it")
+    return ("certain", "") if here.file.language in here.rules.certain else ("likely", "imports and scopes name it")
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:
@@ -353,8 +354,40 @@ def _fits(use: Use, definition: Definition) -> bool:
     """Whether a call's number of arguments is one that a method takes, as far as its signature tells."""
     if use.kind != "call" or use.arguments == MOST_ARGUMENTS or definition.symbol.kind != "method":
         return True
+    if definition.file.language != "python":
+        least, most = _parameters(definition.symbol.signature, definition.symbol.name)
+        is_strict = definition.file.language in _ALL_ARGUMENTS
+        return use.arguments <= most and (not is_strict or least <= use.arguments)
     least, most = _arguments(definition.symbol.signature)
     return least <= use.arguments <= most
+
+
+_ALL_ARGUMENTS = frozenset(("java", "csharp", "php"))
+"""Languages whose calls have every argument that has no default between their brackets."""
+
+_ANY_NUMBER = re.compile(r"\.\.\.|\bparams\b|\bvararg\b|\*\w+$|\bthis\b|…")
+_NO_PARAMETER = re.compile(r"^(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?self\b|^void$")
+
+
+@remembered(10_000)
+def _parameters(signature: str, name: str) -> tuple[int, float]:
+    """How many arguments a method takes, by the commas of its signature."""
+    found = re.search(rf"\b{re.escape(name)}\s*(?:<[^()]*>)?\(", signature)
+    if found is None:
+        return 0, float("inf")
+    parts, depth = [""], 1
+    for character in signature[found.end() :]:
+        depth += (character in "([{<") - (character in ")]}>")
+        if not depth:
+            break
+        if character == "," and depth == 1:
+            parts.append("")
+        else:
+            parts[-1] += character
+    written = [part.strip() for part in parts if part.strip() and not _NO_PARAMETER.match(part.strip())]
+    if depth or any(map(_ANY_NUMBER.search, written)) or "->" in "".join(written):
+        return 0, float("inf")
+    return sum("=" not in part for part in written), len(written)
 
 
 @remembered(10_000)
