@@ -198,6 +198,8 @@ class EdgeSearch:
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
+        using = self._index.mentioning({file.blob_id for file in files}, name)
+        files = [file for file in files if file.blob_id in using]
         return sorted(
             files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
         )

@@ -256,6 +256,13 @@ class MemoryIndex:
         content = self._contents.get(blob_id)
         return content.reading.uses if content else []
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        return {
+            blob_id
+            for blob_id in blob_ids
+            if any(name in use.name or name in use.receiver or name in use.value for use in self.uses(blob_id))
+        }
+
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         wanted = [self._contents[blob_id] for blob_id in blob_ids if blob_id in self._contents]
         return {content.blob_id: content.names for content in wanted if content.symbols}

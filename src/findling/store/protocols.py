@@ -100,6 +100,10 @@ class Records(Protocol):
     def uses(self, blob_id: int) -> Sequence[Use]:
         """Where names are used in a content, in order."""
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> Set[int]:
+        """Those of some contents whose uses may have a name, as their own or in what stands before it. None is unpacked
+        for it, so these may be more than have it."""
+
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         """Names and kinds of definitions; contents without any are absent."""
 

@@ -344,6 +344,14 @@ class IndexReader:
         """Where names are used in a content, in order."""
         return self._unpacked(self._uses, _USE_LISTS, blob_id, "uses", parts.uses)
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        """Those of some contents whose uses may have a name."""
+        found: set[int] = set()
+        for ids in batches(blob_ids):
+            sql = f"SELECT blob_id FROM readings WHERE blob_id IN ({ids}) AND instr(uses, ?)"
+            found.update(row[0] for row in self._db.execute(sql, (name.encode(),)))
+        return found
+
     def _unpacked(
         self, cache: dict[int, _Value], most: int, blob_id: int, part: str, unpack: Callable[[bytes], _Value]
     ) -> _Value:

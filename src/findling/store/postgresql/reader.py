@@ -527,6 +527,13 @@ class PostgresIndex:
         self._bring(self._uses, [blob_id])
         return parts.uses(self._uses.found.get(blob_id, parts.NOTHING))
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        sql = (
+            "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
+            "AND position(%s::bytea IN uses) > 0"
+        )
+        return {row[0] for row in self._list(sql, (tuple(blob_ids), tuple(self._ids), name.encode()))}
+
     def _ask_texts(self, ids: list[int]) -> Iterator[_Statement]:
         def take(rows: _Rows) -> None:
             self._texts.found.update(dict.fromkeys(ids))
