@@ -79,8 +79,7 @@ bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE
 	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
 
 test-large: $(INSTALLED_DEV) ## what the suite tries in small, at its full size: 2,000 files, 10,000 hostile texts
-	FINDLING_SEAM_FILES=2000 FINDLING_TEXTS=10000 $(PY) -m pytest -n 2 --dist loadfile $(ARGS) \
-		tests/search/test_seam.py tests/engine/test_system_errors.py tests/contracts/test_untrusted.py
+	FINDLING_TESTS=large $(PY) -m pytest -n 2 --dist loadfile $(ARGS) $$(grep -rl "import size" tests)
 
 fuzz: $(INSTALLED_DEV) ## odd inputs by the thousand, for FUZZ_SECONDS; needs git
 	$(PY) tests/attacks/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)

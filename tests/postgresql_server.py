@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -95,3 +97,61 @@ def _free_port() -> int:
     with socket.socket() as there:
         there.bind(("127.0.0.1", 0))
         return int(there.getsockname()[1])
+
+
+class Wire:
+    """A door before a server that counts what its clients wait for: each Sync and each simple query that they send. A
+    context."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listening.getsockname()[1])
+        self.trips = 0
+        self.sent: list[bytes] = []
+        """The kinds of the messages of each trip."""
+        self._kinds = b""
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.create_connection(("127.0.0.1", self._port))
+                threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+
+    def _ask(self, client: socket.socket, server: socket.socket) -> None:
+        """Pass on what a client sends, message by message."""
+        waiting, begun = b"", False
+        with suppress(OSError), client, server:
+            while data := client.recv(1 << 16):
+                server.sendall(data)
+                waiting += data
+                while len(waiting) >= 5:
+                    head = 1 if begun else 0  # the first message has no kind
+                    size = head + int.from_bytes(waiting[head : head + 4], "big")
+                    if len(waiting) < size:
+                        break
+                    if begun:
+                        self._note(waiting[:1])
+                    begun, waiting = True, waiting[size:]
+
+    def _note(self, kind: bytes) -> None:
+        self._kinds += kind
+        if kind in (b"S", b"Q"):
+            self.trips += 1
+            self.sent.append(self._kinds)
+            self._kinds = b""
+
+    @staticmethod
+    def _answer(server: socket.socket, client: socket.socket) -> None:
+        with suppress(OSError), client, server:
+            while data := server.recv(1 << 16):
+                client.sendall(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from findling.contracts.model import UNTRUSTED, ToolResult, text_block
 from findling.faces.cli.terminal import PlainView
 from findling.faces.cli.terminal.lines import Places
 from findling.faces.mcp.desk import INSTRUCTIONS
+from tests.sizes import size
 
 EARLIER = "5f0a9c3e12d47b86"
 """A mark that an earlier answer had."""
@@ -185,7 +185,7 @@ def assert_wrapped(workspace: Workspace, query: str, written: dict[str, str]) ->
     assert not inside
 
 
-TEXTS = int(os.environ.get("FINDLING_TEXTS", "300"))
+TEXTS = size(300, 10_000)
 
 
 def test_what_files_say_stays_in_its_place(tmp_path: Path) -> None:

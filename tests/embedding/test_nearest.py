@@ -12,6 +12,7 @@ from project import make
 from findling.embedding import open_embedder
 from findling.engine import Engine
 from findling.model.types import Hit, Query
+from tests.sizes import size
 
 QUESTION = "the sum of all lines with tax"
 
@@ -85,7 +86,7 @@ def test_a_long_life_finds_what_a_fresh_start_does(tmp_path: Path) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
         near(engine, QUESTION, 5)
-        for number in range(6):
+        for number in range(size(3, 6)):
             for path in crowd:
                 path.write_text(f"# {QUESTION}\n\nNumber {number} of {path.stem}.\n", encoding="utf-8")
             engine.sync()
@@ -93,7 +94,7 @@ def test_a_long_life_finds_what_a_fresh_start_does(tmp_path: Path) -> None:
         engine.embed(force=True)
         for path in crowd:
             path.unlink()
-        for number in range(20):  # until what is gone is collected
+        for number in range(size(8, 20)):  # until what is gone is collected
             (root / "docs" / "other.md").write_text(f"# Other\n\nNothing of the kind, {number}.\n", encoding="utf-8")
             engine.sync()
             with Engine.open(root=root) as fresh:

@@ -15,6 +15,7 @@ from indexes import contents, integrity, make, places, rows, write
 from findling import Engine
 from findling.model.types import SearchResult
 from findling.store.local.reader import IndexReader
+from tests.sizes import size
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
 PIECES = (
@@ -122,7 +123,7 @@ def build_again(root: Path, beside: Path) -> Engine:
 
 
 @settings(
-    max_examples=6,
+    max_examples=size(3, 6),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),  # shrinking would take minutes; a script is short enough to read
     suppress_health_check=list(HealthCheck),

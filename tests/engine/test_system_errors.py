@@ -22,6 +22,7 @@ from findling.embedding.bundled import BundledEmbedder
 from findling.engine import embedding_pass
 from findling.engine.watching import Watcher
 from findling.model import errors
+from tests.sizes import size
 
 DAY_NS = 24 * 3600 * 10**9
 
@@ -139,7 +140,7 @@ def test_a_first_question_is_answered_on_a_disk_that_is_full(disk: Path) -> None
 
 def test_of_very_many_files_a_first_question_sees_what_there_is_time_for(tmp_path: Path) -> None:
     """A hundred times what is read in the long form, and a file of two gigabytes among them."""
-    most = 100 * int(os.environ.get("FINDLING_SEAM_FILES", "100"))
+    most = size(10_000, 200_000)
     for number in range(most):
         path = tmp_path / f"{number // 1000}" / f"m{number}.py"
         path.parent.mkdir(exist_ok=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 from starlette.requests import Request
@@ -19,6 +22,7 @@ from starlette.testclient import TestClient
 from findling import contracts
 from findling.engine import Engine
 from findling.faces.http import HttpOptions
+from findling.faces.web import highlighting
 from findling.faces.web.app import make_app
 from findling.faces.web.asking import Asker
 from findling.faces.web.highlighting import highlighted, visible
@@ -84,6 +88,7 @@ def asker(root: Path) -> Iterator[Asker]:
     asker = Asker(contracts.Workspace(root=root))
     yield asker
     asyncio.run(asker.close())
+    highlighting.end()
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +231,7 @@ def test_a_key_press_brings_the_answer_alone_and_the_address_follows(page: TestC
     ],
 )
 def test_filters_narrow_the_answer(page: TestClient, filters: str, files: set[str]) -> None:
-    links = seen(page, f"/?q=make+tea+boil&{filters}").links("/file/")
+    links = [link for link in seen(page, f"/?q=make+tea+boil&{filters}").links("/file/") if "lines=" in link]
     assert files & {urlsplit(link).path.removeprefix("/file/") for link in links}
     wanted = (lambda path: path.endswith(".md")) if "docs" in filters else (lambda path: path.endswith(".py"))
     assert all(wanted(urlsplit(link).path) for link in links)
@@ -244,6 +249,13 @@ def test_a_file_is_shown_in_full_with_its_outline(page: TestClient) -> None:
     assert "raise ValueError" in found.text
     assert sum(each.get("class") == "l hot" for _, each in found.elements) == 4
     assert "check_level" in seen(page, "/file/kitchen/kettle.py?ref=v1").text
+
+
+def test_a_folder_lists_what_is_indexed_in_it(page: TestClient) -> None:
+    assert {"/file/kitchen/", "/file/docs/"} <= set(seen(page, "/file/").links("/file/"))
+    found = seen(page, "/file/kitchen/?ref=v1")
+    assert "/file/kitchen/kettle.py?ref=v1" in found.links("/file/kitchen/")
+    assert "/?folder=kitchen&ref=v1" in found.links("/?folder")
 
 
 @pytest.mark.parametrize(
@@ -321,6 +333,21 @@ def test_a_run_shows_how_far_it_is(page: TestClient, monkeypatch: pytest.MonkeyP
     go_on.set()
 
 
+def test_the_command_prints_a_link_and_ends_well(root: Path) -> None:
+    command = [sys.executable, "-m", "findling", "ui", str(root), "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        link = server.stdout.readline().strip()
+        taken = [*command[:-1], str(urlsplit(link).port)]
+        refused = subprocess.run(taken, capture_output=True, text=True, timeout=60)
+        assert (refused.returncode, "Choose another port" in refused.stderr) == (2, True)
+        browser = build_opener(HTTPCookieProcessor())
+        browser.open(link, timeout=60)
+        assert b"kettle.py" in browser.open(link.replace(urlsplit(link).query, "q=kettle"), timeout=60).read()
+        server.send_signal(signal.SIGINT)
+        assert (server.wait(60), "Traceback" in server.stderr.read()) == (0, False)  # type: ignore[union-attr]
+
+
 # --- questions that nobody waits for ---------------------------------------------------------------------------------
 
 
@@ -362,3 +389,24 @@ def test_colours_and_marks_keep_every_character() -> None:
     )
     assert highlighted(["x" * 5000], "python", "a.py") == ["x" * 5000]
     assert visible("a\u202eb\x1b") == "a⟦U+202E⟧b␛"
+
+
+def test_a_text_that_takes_for_ever_or_breaks_the_lexer_is_shown_without_colours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import re, time\nfrom pygments.lexers import PythonLexer\n"
+        "tokens = PythonLexer.get_tokens_unprocessed\n"
+        "def odd(self, text, *rest):\n"
+        "    re.match('(a+)+$', 'a' * 40 + 'b') if 'endless' in text else None\n"
+        "    1 / ('broken' not in text)\n"
+        "    return tokens(self, text, *rest)\n"
+        "PythonLexer.get_tokens_unprocessed = odd\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(highlighting, "LEXING_S", 0.3)
+    highlighting.end()
+    for text in ("endless = 1", "broken = 1", "endless = 1"):
+        assert highlighted([text], "python", "a.py") == [text]
+    assert "<i" in highlighted(["def f(): pass"], "python", "a.py")[0]
+    highlighting.end()

@@ -22,9 +22,14 @@ from served import COMMAND as HTTP
 from served import INITIALIZE, Served
 
 from findling.faces.mcp.opening import read_results
+from tests.sizes import size
 
 REVISIONS = tuple(read_results())
 """All that are served, from the oldest to the newest."""
+
+EVERY = [(transport, revision) for transport in ("stdio", "http") for revision in REVISIONS]
+SERVED = size([EVERY[0], EVERY[-1]], EVERY)
+"""In small: over stdio the oldest revision, over HTTP the newest."""
 
 STDIO = [sys.executable, "-m", "findling", "serve"]
 
@@ -323,8 +328,7 @@ def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(("transport", "revision"), SERVED)
 def test_sequences_of_agents(transport: str, revision: str, shop: Path, run: Callable[..., Served]) -> None:
     async def play() -> dict[str, str]:
         server = over_stdio(shop) if transport == "stdio" else run([*HTTP, "--root", str(shop)]).url

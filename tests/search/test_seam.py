@@ -7,7 +7,6 @@ moved or deleted.
 
 from __future__ import annotations
 
-import os
 import random
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,8 +36,9 @@ from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
 from findling.store.postgresql import Database, PostgresIndex, View, ViewWriter
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
+from tests.sizes import size
 
-FILES = int(os.environ.get("FINDLING_SEAM_FILES", "100"))
+FILES = size(100, 2000)
 """How many files of Python's library are indexed; 2,000 take some minutes."""
 
 WHOLE = pytest.param("postgresql", marks=pytest.mark.engines)
@@ -272,7 +272,7 @@ def test_all_indexes_follow_every_change_alike(
     store = None if engines == "none" else request.getfixturevalue("shared_store")
     machine = type("Here", (Changes,), {"root": tmp_path, "embedder": embedder, "store": store})
     machine.TestCase.settings = settings(  # type: ignore[attr-defined]
-        max_examples=6,
+        max_examples=size(3, 6),
         stateful_step_count=5,
         deadline=None,
         phases=(Phase.explicit, Phase.reuse, Phase.generate),  # making a failure smaller takes minutes of indexing
@@ -390,7 +390,7 @@ def test_a_content_is_put_once_and_is_gone_with_its_last_path(
 
 
 @EACH_LONG
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=size(3, 8), suppress_health_check=list(HealthCheck))
 @given(
     changes=st.lists(
         st.dictionaries(st.sampled_from(["a.py", "b.py", "c.py"]), st.none() | TEXTS, min_size=1),

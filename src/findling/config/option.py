@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from findling.model.errors import ConfigError
 
 Value = str | int | float | bool | tuple[str, ...] | None
-Kind = Literal["switch", "whole", "number", "text", "url", "list", "path"]
+Kind = Literal["switch", "whole", "number", "text", "url", "list", "path", "store"]
 
 _T = TypeVar("_T", bound=Value)
 _G = TypeVar("_G", bound=Struct)
@@ -207,9 +207,12 @@ def allowed(option: Option) -> str:
     if option.bounds is not None:
         low, high = (f"{bound:,.0f}".replace(",", "_") for bound in option.bounds)
         return f"a {'whole ' if option.kind == 'whole' else ''}number from {low} to {high}"
-    return {"list": "a list of texts", "url": "an http or https URL", "path": "the path of a folder"}.get(
-        option.kind, "text"
-    )
+    return {
+        "list": "a list of texts",
+        "url": "an http or https URL",
+        "path": "the path of a folder",
+        "store": _STORE,
+    }.get(option.kind, "text")
 
 
 def _number(option: Option, written: float, name: str) -> Checked:
@@ -236,7 +239,23 @@ def _text(option: Option, written: str, name: str) -> str:
             # The text itself may hold a password, and is not repeated.
             raise ConfigError(f"{name} must be {problem}.", remedy=f"The default is {option.default}.")
         return written.rstrip("/")
+    if option.kind == "store" and (problem := store_problem(written.strip())):
+        raise ConfigError(f"{name} {problem}.", remedy=f"It takes {_STORE}.")
     return written.strip()
+
+
+_STORE: Final = "postgresql://USER@HOST:PORT/DATABASE; PGPASSFILE or PGPASSWORD has the password"
+
+
+def store_problem(url: str) -> str:
+    """What is wrong with the address of a shared store, behind its name in a sentence; '' for nothing. Never repeats
+    it, as it may hold a password."""
+    scheme, there, rest = url.partition("://")
+    if not there or scheme not in ("postgresql", "postgres"):
+        return "is not the address of a PostgreSQL database"
+    if ":" in rest.partition("/")[0].rpartition("@")[0] or re.search(r"(?i)[?&]password=", rest):
+        return "holds a password, which others could read"
+    return ""
 
 
 def _texts(option: Option, written: Sequence[object], name: str) -> tuple[str, ...]:

@@ -356,6 +356,21 @@ class Fetch(Struct, frozen=True, kw_only=True):
 
 
 @group
+class Store(Struct, frozen=True, kw_only=True):
+    """Where indexes are kept."""
+
+    url: str | None = option(
+        None,
+        "The address of a PostgreSQL database that many machines share, as `postgresql://USER@HOST:PORT/DATABASE`, "
+        "instead of a folder beside the files. Its password comes from PGPASSFILE or PGPASSWORD.",
+        kind="store",
+        environment="FINDLING_STORE",
+        project=NEVER,
+        unset="an index on this machine",
+    )
+
+
+@group
 class Log(Struct, frozen=True, kw_only=True):
     """What is written to stderr."""
 
@@ -415,6 +430,7 @@ class Config(Struct, frozen=True, kw_only=True):
     index: Index = field(default_factory=Index)
     grep: Grep = field(default_factory=Grep)
     fetch: Fetch = field(default_factory=Fetch)
+    store: Store = field(default_factory=Store)
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     provider_by_spelling: bool = False
@@ -466,6 +482,7 @@ GROUPS: Final = (
     Group("index", "index", Index),
     Group("grep", "grep", Grep),
     Group("fetch", "fetch", Fetch),
+    Group("store", "store", Store),
     Group("log", "log", Log),
 )
 

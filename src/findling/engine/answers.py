@@ -91,11 +91,12 @@ class Answers:
         found = []
         for each in self.searched.collections:
             store = each.store
-            with store.index.snapshot():
-                manifest = store.index.manifest
-                whole = manifest is not None and manifest.complete and not manifest.pending
-            whole = whole and store.first_answer is None
-            current = whole and (fresh.freshness == "fresh" or not looks)
+            current = store.far  # what was published is all there is
+            if not current:
+                with store.index.snapshot():
+                    manifest = store.index.manifest
+                    whole = manifest is not None and manifest.complete and not manifest.pending
+                current = whole and store.first_answer is None and (fresh.freshness == "fresh" or not looks)
             found.append((each, UnreadFiles(store, current=current, may_list=looks)))
         return UnreadOfAll(found)
 
@@ -163,6 +164,7 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
+        far = any(store.far for store in self.searched.stores)  # each use of a name would be a round trip
         notes += not_searched(self.searched, every)
         index = self.searched.index
         with index.snapshot():
@@ -176,7 +178,7 @@ class Answers:
                 notes,
                 fresh.started,
                 self.searched.stale,
-                search.Relating(index, self.searched.lines) if relate and found.hits else None,
+                search.Relating(index, self.searched.lines) if relate and found.hits and not far else None,
             )
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
@@ -416,7 +418,7 @@ class UnreadFiles:
         for known, reason, detail in self._store.reader.listed.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
                 return SkippedFile(known, reason, detail)
-        if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):
+        if self._store.lasting or not self._may_list or path.startswith("/"):
             return None
         looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
         return next((file for file in looked.skipped if file.reason not in _PRESENT), None)

@@ -123,6 +123,11 @@ class Configuration:
         return self.config is None or self.config.semantic.enabled is not False
 
     @property
+    def store_url(self) -> str | None:
+        """The address of the shared store that holds the index; None for one on this machine."""
+        return self.config.store.url if self.config is not None and self.recipe is None else None
+
+    @property
     def auto_index(self) -> bool:
         """Whether a question may take in what changed."""
         return self.config is None or self.config.semantic.auto_index

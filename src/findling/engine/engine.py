@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -22,12 +22,13 @@ from findling.engine import parts
 from findling.engine.freshness import Freshened, Question, freshen
 from findling.engine.questions import OnProgress, Questions, Waiting
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
+from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.engine.unmatched import paths_like
-from findling.model import types
+from findling.model import errors, types
 from findling.store import local as store
 
 if TYPE_CHECKING:
@@ -119,7 +120,11 @@ class Engine(Questions):
         found = roots.find_root(where, root=folder, may_be_gone=ref is not None)
         location = roots.store_location(found.root, cache=cache, create=False)
         # Nothing is open yet, so an engine that another is made from needs no closing.
-        engine = cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
+        engine = cls(found.root, found.scope, location.directory, cache=cache, config=config)
+        with suppress(errors.ConfigError):  # what is wrong is said when something first depends on it
+            if (url := engine._store.configuration.store_url) is not None:
+                engine._store = RemoteStore(engine._store, url)
+        engine = engine.at(ref)
         if ref is not None:
             check_scope(found.root, engine.ref, found.scope)
         return engine
@@ -188,6 +193,10 @@ class Engine(Questions):
         found = find_ref(self.root, ref)  # anew each time: a branch moves
         if (found and found.commit_id) == here:
             return self
+        if isinstance(self._store, RemoteStore):
+            raise errors.RefNotIndexed(
+                "A shared store has the files of this folder, and none of its refs.", remedy="Leave --ref out."
+            )
         key = roots.LIVE if found is None else found.commit_id
         engine = self._refs.pop(key, None)
         if engine is None:
@@ -234,6 +243,8 @@ class Engine(Questions):
 
         The report names all that is left out by then, with ``unlisted`` as `status` does."""
         self._store.configuration.check()
+        if isinstance(self._store, RemoteStore):
+            return self._store.fill(embed=embed, anew=force, on_progress=progress or (lambda _: None))
         if force and self.store_dir.is_dir():
             if isinstance(self._store, RefStore):
                 self._store.forget()
@@ -258,6 +269,8 @@ class Engine(Questions):
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
+        if isinstance(self._store, RemoteStore):  # a generation is of the whole folder
+            return self._store.fill(embed=True, on_progress=progress or (lambda _: None))
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
             embed=self._store.semantics.mismatch() is None,
@@ -374,7 +387,9 @@ class Engine(Questions):
         store = self._store
 
         def attempt() -> _Answer:
-            return answer(self._answers, Freshened(*freshen(store, wait_s, progress, asked), started, wait_s))
+            fresh = Freshened(*freshen(store, wait_s, progress, asked), started, wait_s)
+            with store.for_one_answer():
+                return answer(self._answers, fresh)
 
         return store.mending(attempt, lambda: store.may_begin_anew(wait_s))
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 from findling import sources
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
+from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
@@ -119,6 +120,8 @@ def freshen(
     question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     store.first_answer = None
+    if isinstance(store, RemoteStore):  # what was published last is what is searched
+        return "fresh", ""
     for _ in range(ROUNDS):
         store.waiting = ()
         try:

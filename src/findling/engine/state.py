@@ -13,6 +13,7 @@ from findling import sources
 from findling.engine import parts
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
+from findling.engine.remote.store import SCHEMA_VERSION, RemoteStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
@@ -81,6 +82,8 @@ class Health(Struct, frozen=True):
 
 def health(store: OpenStore) -> Health:
     """Looks at what is on disk, and changes nothing."""
+    if isinstance(store, RemoteStore):
+        return Health(None, store.problem(), "", "compatible", SCHEMA_VERSION)
     gone = None
     if not store.root.is_dir():
         gone = errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
@@ -109,6 +112,8 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
+    if isinstance(store, RemoteStore):
+        return _remote_status(store)
     store.notes += parts.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)
@@ -122,6 +127,30 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
         return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} rebuilds it."])
     except errors.IndexUnavailable as error:
         return _no_status(store, "failed", [str(error)])
+
+
+def _remote_status(store: RemoteStore) -> Status:
+    """The state of a view in a shared store."""
+    embedder = store.semantics.embedder()
+    reader = store.remote
+    with reader.snapshot():
+        manifest, totals = reader.manifest, reader.totals
+        found = _no_status(store, "ready" if manifest else "not_indexed", ())
+        return replace(
+            found,
+            store=store.database.url,
+            freshness="fresh" if manifest else "stale",
+            schema_version=SCHEMA_VERSION,
+            coverage=coverage_of(store, reader.models.id_of(embedder.fingerprint.id) if embedder else None),
+            symbols=totals.symbols,
+            languages=reader.languages(),
+            model=embedder.fingerprint.id if embedder else "",
+            bytes_indexed=totals.size,
+            bytes_on_disk=0,
+            last_indexed_at=manifest.synced_at if manifest else "",
+            skipped=tuple(SkippedFile(*row) for row in reader.left_out()),
+            notes=(*found.notes, *([store.semantics.problem] if store.semantics.problem else ())),
+        )
 
 
 def _read_status(store: OpenStore) -> Status:

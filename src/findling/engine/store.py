@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -57,6 +58,8 @@ class OpenStore:
     """
 
     lasting: ClassVar[bool] = False
+    far: ClassVar[bool] = False
+    """Whether it takes a round trip over a network to ask the index anything."""
 
     def __init__(
         self,
@@ -174,6 +177,10 @@ class OpenStore:
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
         return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"
+
+    def for_one_answer(self) -> AbstractContextManager[None]:
+        """A block in which one question is answered; here every search is a snapshot of its own."""
+        return nullcontext()
 
     @property
     def replaced(self) -> bool:

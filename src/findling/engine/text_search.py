@@ -65,8 +65,8 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
     Raises `InvalidInput` (`InvalidPattern`), `RootError`, and `RefNotIndexed` where git cannot list a commit.
     """
     request.compiled()
-    if by_time and isinstance(store, RefStore):
-        raise errors.InvalidInput("The files of a commit have no times.", remedy="Sort them by path.")
+    if by_time and store.lasting:
+        raise errors.InvalidInput("The files that are searched have no times.", remedy="Sort them by path.")
     try:
         return _opened(store, request, None if show_secrets else _indexed(store), by_time, show_secrets)
     except errors.IndexUnavailable as error:
@@ -121,9 +121,9 @@ class _Listed(NamedTuple):
 def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
     """Look at the whole disk, or at the commit. Within the reader's snapshot."""
     wanted = store.configuration.wanted
+    if store.lasting and reader is not None:
+        return _Listed((), reader.listed.known_files().keys(), None, store.open_files())
     if isinstance(store, RefStore):
-        if reader is not None:
-            return _Listed((), reader.listed.known_files().keys(), None, store.open_files())
         tree = sources.list_tree(store.root, store.ref.commit_id, wanted)
         return _Listed(tree.files, set(), tree.skipped, sources.RefFiles(store.root, store.ref.commit_id, tree.git_ids))
     if not store.root.is_dir():

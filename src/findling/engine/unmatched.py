@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from findling import search, sources
-from findling.engine.refs import RefStore
 from findling.model.plurals import count
 from findling.model.types import Query, SkippedFile
 from findling.search.scope import glob_matcher, is_of_kind, lies_in
@@ -88,7 +87,7 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
     for each in searched.collections:
         store = each.store
         skipped = [SkippedFile(*row) for row in store.reader.listed.skipped() if lies_in(row[0], each.folder)]
-        if not skipped and each.folder and not isinstance(store, RefStore):
+        if not skipped and each.folder and not store.lasting:
             skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
         found += [replace(file, path=each.path(file.path)) for file in skipped]
     matches = glob_matcher(path_globs)

@@ -16,8 +16,14 @@ import sys
 from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
-PROGRAM: Final = "import os; out = os.dup(1); os.dup2(2, 1); from findling.reading.worker import main; main(out)"
-"""What a library prints goes to stderr and not into the messages. Not ``-m``, which imports more first."""
+
+def program_of(module: str) -> str:
+    """Runs the ``main`` of a module. What a library prints goes to stderr and not into the messages. Not ``-m``, which
+    imports more first."""
+    return f"import os; out = os.dup(1); os.dup2(2, 1); from {module} import main; main(out)"
+
+
+PROGRAM: Final = program_of("findling.reading.worker")
 
 _APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
 """Ctrl-C reaches the parent alone, which ends its workers itself."""
@@ -32,11 +38,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
-def start() -> subprocess.Popen[bytes]:
+def start(program: str = PROGRAM) -> subprocess.Popen[bytes]:
     """A worker and pipes to it. Raises OSError."""
     return subprocess.Popen(
         # -P: the working folder is the user's project, and nothing in it may be imported
-        [sys.executable, "-P", "-c", PROGRAM],
+        [sys.executable, "-P", "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),

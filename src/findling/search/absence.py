@@ -286,12 +286,17 @@ class Absence:
 
     # --- whether it occurs ----------------------------------------------------------------------------------------
 
+    def ahead(self, asked: Claims) -> None:
+        """Ask for what decides first about names, of an index that is told what comes next."""
+        for claim in asked.these:
+            if claim.kind == "symbol":
+                for part in _asked_parts(claim.text)[0]:
+                    self._is_named(part, inflected=claim.inflected)
+
     def _missing_part(self, name: str, *, inflected: bool) -> str | None:
         """What of a name occurs nowhere: its last part, or what surely names a thing before it; None where nothing is
-        missing, or nobody can tell. Other parts may be packages, which need not be here."""
-        parts = [part.strip("()*&$@-!?") for part in _PARTS.split(name)]
-        parts = [part for part in parts if len(tokenizer.squash(part)) >= LEAST_CHARS]
-        asked = [*parts[-1:], *(part for part in parts[:-1] if name_confidence(part) >= SURE_NAME)]
+        missing, or nobody can tell."""
+        asked, parts = _asked_parts(name)
         missing = (part for part in asked if not self._is_named(part, inflected=inflected))
         return next((part for part in missing if self._lacks_name(part, inside=len(parts) == 1)), None)
 
@@ -315,8 +320,9 @@ class Absence:
         if asked is None:
             return None
         path = asked[0]
-        known = (*(file.path for file in self._reader.listing()), *self._unread.paths())
-        if asked_path.meant(path, self._reader) or _like_a_known_path(path, known):
+        if asked_path.meant(path, self._reader):
+            return None
+        if _like_a_known_path(path, (*(file.path for file in self._reader.listing()), *self._unread.paths())):
             return None
         left_out = self._unread.left_out(path)
         if left_out is not None:
@@ -396,6 +402,13 @@ class Absence:
             return None
         _, _, path, symbol = min(places, key=lambda place: (*place[:3], place[3].name_line))
         return Near(symbol.name, path, symbol.name_line)
+
+
+def _asked_parts(name: str) -> tuple[list[str], list[str]]:
+    """The parts of a name that have to occur, and all; others than the last may be packages, which need not be here."""
+    parts = [part.strip("()*&$@-!?") for part in _PARTS.split(name)]
+    parts = [part for part in parts if len(tokenizer.squash(part)) >= LEAST_CHARS]
+    return [*parts[-1:], *(part for part in parts[:-1] if name_confidence(part) >= SURE_NAME)], parts
 
 
 def _like_a_known_path(path: str, known: Collection[str]) -> bool:

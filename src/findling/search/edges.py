@@ -31,6 +31,9 @@ from findling.store.protocols import Index
 MOST_EDGES = 2_000
 """Found for one question; a name with more is one that nobody reads the list of."""
 
+FILES_OF_STEPS = 100
+"""Files that are gone through where callers' callers are followed: names that many files hold would take seconds."""
+
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
 
@@ -114,6 +117,7 @@ class EdgeSearch:
     def __init__(self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None) -> None:
         self._index = index
         self._most_files = most_files
+        self._files_left: int | None = None
         self._resolver = Resolver(index)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
@@ -127,6 +131,7 @@ class EdgeSearch:
     # --- callers --------------------------------------------------------------------------------------------
 
     def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
+        self._files_left = FILES_OF_STEPS if steps > 1 else None
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
@@ -169,9 +174,11 @@ class EdgeSearch:
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or time.monotonic() > self._until:
+                if not room or self._files_left == 0 or time.monotonic() > self._until:
                     edges.cut = True
                     break
+                if self._files_left is not None:
+                    self._files_left -= 1
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room

@@ -121,7 +121,8 @@ def find(
         return {}
     is_plain = _WRITTEN_AS_MESSAGE.search(text) is None
     asked = runs(message)
-    files = _first(reader, proposed)[:BEST_READ] if is_plain else _likely(reader, asked, scope, proposed)
+    files = first(reader, proposed)[:BEST_READ] if is_plain else _likely(reader, asked, scope, proposed)
+    reader.ahead(lambda index: [index.doc_text(file.blob_id) for file in files])
     found: dict[int, Said] = {}
     for file in files:
         lines = read_lines(file)
@@ -133,7 +134,7 @@ def find(
     return {entry: said for entry, said in found.items() if said.share == best}
 
 
-def _first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
+def first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
     """Those of the entries that may say a message, in their order: source files, but no tests and examples, which
     repeat what the program says with everything filled in."""
     rows = reader.files(entries)
@@ -154,7 +155,7 @@ def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequenc
     # what is large has most trigrams by chance
     holders.sort(key=lambda file: (-weights[file.entry_id], file.size, file.path))
     within = [file.entry_id for file in holders if scope.allowed is None or file.entry_id in scope.allowed]
-    likely = {file.entry_id: file for file in (*_first(reader, proposed)[:BEST_READ], *_first(reader, within))}
+    likely = {file.entry_id: file for file in (*first(reader, proposed)[:BEST_READ], *first(reader, within))}
     return list(likely.values())[:FILES_READ]
 
 
@@ -188,7 +189,9 @@ def alike(
     asked, words = [run.lower() for run in runs(message)], _WORD.findall(message.lower())[:MOST_WORDS]
     matcher = SequenceMatcher(b=message.lower(), autojunk=False)
     found: dict[str, Like] = {}
-    for file in _likely(reader, runs(message), scope, proposed):
+    files = _likely(reader, runs(message), scope, proposed)
+    reader.ahead(lambda index: [index.doc_text(file.blob_id) for file in files])
+    for file in files:
         lines = read_lines(file)
         for text, line in _texts_near(lines, asked) if lines is not None else ():
             if text not in found and (like := _like(words, matcher, text)) is not None:

@@ -65,9 +65,14 @@ def lies_in(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
+def is_scoped(query: Query) -> bool:
+    """Whether a query has filters."""
+    return bool(query.path_globs or query.language or query.kind)
+
+
 def resolve(reader: Index, query: Query, scope_path: str) -> Scope:
     """The files that a query may look at."""
-    if not (scope_path or query.path_globs or query.language or query.kind):
+    if not (scope_path or is_scoped(query)):
         return EVERYWHERE
     matches = glob_matcher(query.path_globs)
     allowed: dict[int, int] = {}

@@ -9,8 +9,8 @@ that the engine hands in; it never writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +24,7 @@ from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
-from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
+from findling.search.absence import ALL_READ, NONE, Absence, Claims, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, analyse
 from findling.search.body import Body
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
@@ -33,11 +33,11 @@ from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
 from findling.search.planner import Plan, plan
 from findling.search.query import without_form
-from findling.search.ranking import formula, sides
+from findling.search.ranking import formula, ranker, sides
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.ranker import Evidence, rank
 from findling.search.readings import Nearness
-from findling.search.scope import Scope, resolve
+from findling.search.scope import EVERYWHERE, Scope, is_scoped, resolve
 from findling.search.snippet import make_snippet
 from findling.store.protocols import Index, OnlyThese
 
@@ -158,6 +158,7 @@ class Searcher:
         beside the index, which is looked at before anything is called absent."""
         guess = classify(query.text)
         with self._reader.snapshot():
+            self._reader.ahead(*self._first_asks(query, guess, unread, scope_path))
             if self._reader.manifest is None:
                 return Found(guess, self._plan(query, guess))
             scope = resolve(self._reader, query, scope_path)
@@ -172,14 +173,30 @@ class Searcher:
                 found = Found(guess, self._plan(query, guess)) if verdict.ends else self._found(instead, scope)
         return found._replace(intent=guess, absent=verdict.absent, notes=verdict.notes)
 
+    def _first_asks(
+        self, query: Query, guess: IntentGuess, unread: Unread, scope_path: str
+    ) -> Iterator[Callable[[Index], object]]:
+        """What every question asks before anything is proposed, whatever it is about (`Index.ahead`)."""
+        reader = self._reader
+        terms = cache(lambda: analyse(query.text))
+        yield lambda _: resolve(reader, query, scope_path)
+        yield lambda _: self._keyword(terms(), EVERYWHERE)
+        yield lambda _: symbol.search(reader, terms(), scoped=bool(scope_path) or is_scoped(query))
+        yield lambda _: self._asked_paths(terms().text, EVERYWHERE)
+        yield lambda _: ranker.counts(reader, terms())
+        yield lambda _: self._absence(unread, EVERYWHERE).ahead(self._claims(query, guess))
+
     def _plan(self, query: Query, guess: IntentGuess) -> Plan:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
 
     def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
         """What of a question does not occur."""
-        text = without_form(query.text)
-        asked = claims(text, guess.intent, self._is_word) if query.mode != "semantic" else NONE
-        return self._absence(unread, scope).of(text, asked) if asked.these else Verdict()
+        asked = self._claims(query, guess)
+        return self._absence(unread, scope).of(without_form(query.text), asked) if asked.these else Verdict()
+
+    def _claims(self, query: Query, guess: IntentGuess) -> Claims:
+        """What a question says that there is."""
+        return NONE if query.mode == "semantic" else claims(without_form(query.text), guess.intent, self._is_word)
 
     def _absence(self, unread: Unread, scope: Scope) -> Absence:
         return Absence(self._reader, self._read_lines, self._exact_files, unread, scope)
@@ -208,7 +225,7 @@ class Searcher:
     ) -> Found:
         """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked.
         ``pasted``: the text that the query is the title of; its other parts lead to files, too."""
-        candidates = self._propose_by_text(terms, chosen, scope)
+        candidates = self._propose_by_text(terms, chosen, scope, gated=query.gate is not None)
         text: TextOrder | None = None
         skip: Skip | None = None
         failed: EmbedderUnavailable | None = None
@@ -228,6 +245,8 @@ class Searcher:
             ranked, ratio = self._rank(terms, chosen, candidates), gate.EVEN if skip is None else 0.0
         if led is not None:
             led.weigh(ranked)
+        first = ranked[: query.offset + max(query.limit, COMPARED) + readings.READ_FILES]
+        self._reader.ahead(lambda index: [index.doc_text(item.file.blob_id) for item in first])
         read = self._readings(terms, ranked)
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
@@ -453,19 +472,15 @@ class Searcher:
             sides.join(terms.wants, ranked)
         return found
 
-    def _propose_by_text(self, terms: QueryTerms, chosen: Plan, scope: Scope) -> _Candidates:
-        """The files that words, names and quoted text propose."""
+    def _propose_by_text(self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False) -> _Candidates:
+        """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all."""
         reader = self._reader
         found = _Candidates(reader, scope)
         text = found.evidence.keyword
+        quick = None if gated else self._quick_channel(chosen)
+        reader.ahead(*self._proposal_asks(terms, chosen, scope, quick))
         if "keyword" in chosen.channels:
-            text = keyword.search(
-                reader,
-                terms,
-                chunk_limit=CHUNK_CANDIDATES,
-                file_limit=FILE_CANDIDATES,
-                scope=scope,
-            )
+            text = self._keyword(terms, scope)
             found.take("keyword", {entry: max(best.values()) for entry, best in text.chunks.items()}, KEYWORD_FILES)
             found.take("keyword", text.files, NAME_FILES)
         definitions = {}
@@ -474,9 +489,8 @@ class Searcher:
             definitions = symbol.search(reader, terms, scoped=scoped)
             if chosen.mode == "symbol":
                 definitions = symbol.search_alike(reader, terms, OnlyThese(scope.blobs)) | definitions
-            firsts = {blob: defined[0] for blob, defined in definitions.items()}
-            strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
-            owners = reader.files_of_blobs(strongest if scoped else strongest[: SYMBOL_FILES * 4])
+            strongest = _strongest(definitions, scoped=scoped)
+            owners = reader.files_of_blobs(strongest)
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
             found.take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
@@ -488,6 +502,7 @@ class Searcher:
         if chosen.exact_text:
             exact = self._exact(chosen.exact_text, scope)
             found.take("exact", exact, EXACT_FILES)
+        reader.ahead(*self._evidence_asks(terms, scope, found, quick))
         said: dict[int, messages.Said] = {}
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
             said = messages.find(reader, self._read_lines, terms.text, scope, list(found.entries))
@@ -496,6 +511,59 @@ class Searcher:
                 found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         found.evidence = Evidence(text, definitions, None, exact, asked_paths, said)
         return found
+
+    def _keyword(self, terms: QueryTerms, scope: Scope) -> keyword.KeywordHits:
+        return keyword.search(
+            self._reader, terms, chunk_limit=CHUNK_CANDIDATES, file_limit=FILE_CANDIDATES, scope=scope
+        )
+
+    def _quick_channel(self, chosen: Plan) -> SemanticChannel | None:
+        """The channel of vectors where asking it early costs nothing: its model is in this process."""
+        channel = self._semantic() if "semantic" in chosen.channels else None
+        return channel if channel is not None and channel.is_quick else None
+
+    def _proposal_asks(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope, channel: SemanticChannel | None
+    ) -> Iterator[Callable[[Index], object]]:
+        """What proposes, all of it at once (`Index.ahead`)."""
+        reader = self._reader
+        if "keyword" in chosen.channels:
+            yield lambda _: self._keyword(terms, scope)
+        if "symbol" in chosen.channels:
+            scoped = scope.allowed is not None
+            yield lambda _: reader.files_of_blobs(
+                _strongest(symbol.search(reader, terms, scoped=scoped), scoped=scoped)
+            )
+            if chosen.mode == "symbol":
+                yield lambda _: symbol.search_alike(reader, terms, OnlyThese(scope.blobs))
+        if chosen.exact_text:
+            yield lambda _: self._exact(chosen.exact_text, scope)
+        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
+            yield lambda _: messages.find(reader, self._read_lines, terms.text, scope, ())
+        if channel is not None:
+            yield lambda _: self._near(channel, channel.encode(terms.meant), scope)
+
+    def _evidence_asks(
+        self, terms: QueryTerms, scope: Scope, found: _Candidates, channel: SemanticChannel | None
+    ) -> Iterator[Callable[[Index], object]]:
+        """What is known of the files that were proposed, by words and by meaning (`Index.ahead`)."""
+        reader = self._reader
+
+        def near() -> list[int]:
+            if channel is None:
+                return []
+            return scope.keep(reader, self._near(channel, channel.encode(terms.meant), scope), SEMANTIC_FILES)
+
+        def records(_: Index) -> None:
+            entries = dict.fromkeys([*found.entries, *near()])
+            reader.terms(file.blob_id for file in reader.files(entries).values())
+            if channel is not None:
+                channel.cosines(channel.encode(terms.meant), entries)
+
+        yield records
+        yield lambda _: [
+            reader.doc_text(file.blob_id) for file in messages.first(reader, list(found.entries))[: messages.BEST_READ]
+        ]
 
     def _propose_by_meaning(
         self, terms: QueryTerms, chosen: Plan, found: _Candidates
@@ -601,6 +669,13 @@ def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int 
         nearest = min(range(len(chunks)), key=lambda i: abs(chunks[i].start_line - line), default=0)
         return nearest, nearest + 1
     return touching[0], touching[-1] + 1
+
+
+def _strongest(definitions: Mapping[int, Sequence[symbol.Definition]], *, scoped: bool) -> list[int]:
+    """The contents that define what was asked for, the likeliest first; where only some files count, all of them."""
+    firsts = {blob: defined[0] for blob, defined in definitions.items()}
+    strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
+    return strongest if scoped else strongest[: SYMBOL_FILES * 4]
 
 
 def _encoded(channel: SemanticChannel, text: str) -> tuple[NDArray[np.float32] | None, EmbedderUnavailable | None]:

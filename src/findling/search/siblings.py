@@ -133,10 +133,12 @@ def _as_long(one: FileRow, other: FileRow) -> bool:
 def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scope) -> set[str]:
     """Translations that were no candidates: those at the place in the path where one of the candidates has its own."""
     language = marked.mark.strip("/._-")
+    marks = [marked.mark.replace(language, code) for code in LANGUAGES]
+    paths = [marked.same[: marked.at] + mark + marked.same[marked.at :] for mark in marks]
+    reader.ahead(lambda index: [index.file_at(path) for path in paths])
     found = set()
-    for code in LANGUAGES:
-        mark = marked.mark.replace(language, code)
-        file = reader.file_at(marked.same[: marked.at] + mark + marked.same[marked.at :])
+    for path in paths:
+        file = reader.file_at(path)
         if file is not None and file.path != first.path and scope.has(file.entry_id) and _as_long(file, first):
             found.add(file.path)
     return found

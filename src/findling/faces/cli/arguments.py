@@ -151,6 +151,7 @@ OWN_OPTIONS: Final = (
         ("--config",),
         {"metavar": "FILE", "help": "read FILE before the project's and your own configuration"},
     ),
+    Option(("--store",), {"metavar": "URL", "help": "use the index in this PostgreSQL database, shared by machines"}),
 )
 """Options of every command."""
 

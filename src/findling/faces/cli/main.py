@@ -35,6 +35,7 @@ INTERRUPTED: Final = 130
 _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session", "findling.faces.cli.main", "rich.")
 """The modules that write to stdout, beside the commands."""
 
+STORE_VARIABLE: Final = "FINDLING_STORE"
 SERVERS: Final = ("serve", "ui")
 GARBAGE_THRESHOLD: Final = 300_000
 """New objects between two runs of the garbage collector, in a process that answers one command. With Python's default,
@@ -109,27 +110,28 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         args = cli.parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
-    with _configured_by(args.config):
+    with _configured_by(args.config, args.store):
         module, _, function = cli.COMMANDS[name].run.partition(":")
         run: Run = getattr(import_module(f"{__package__}.{module}"), function)
         return run(args, cli.Session(args, open_engine))
 
 
 @contextmanager
-def _configured_by(file: str | None) -> Iterator[None]:
-    """``--config`` for whatever reads a configuration, also in the processes that a command starts."""
-    if file is None:
-        yield
-        return
-    before = os.environ.get(config.CONFIG_VARIABLE)
-    os.environ[config.CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
+def _configured_by(file: str | None, store: str | None) -> Iterator[None]:
+    """``--config`` and ``--store`` for whatever reads a configuration, also in the processes that a command starts."""
+    given = {STORE_VARIABLE: store}
+    if file is not None:
+        given[config.CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
+    before = {name: os.environ.get(name) for name, value in given.items() if value is not None}
+    os.environ.update({name: value for name, value in given.items() if value is not None})
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[config.CONFIG_VARIABLE]
-        else:
-            os.environ[config.CONFIG_VARIABLE] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _instead_of(name: str) -> str:

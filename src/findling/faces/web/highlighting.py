@@ -1,52 +1,38 @@
 """Lines of code as HTML: coloured by what they are, with the matches in them marked. Everything is escaped.
 
-The only module that knows Pygments. Texts are a stranger's: what is long is shown without colours.
+Which word is what a process of its own says (`lexing`): a text can make that take for ever, and then has no colours.
 """
 
 from __future__ import annotations
 
 import re
-import time
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
+from contextlib import suppress
+from subprocess import Popen
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from markupsafe import Markup, escape
-from pygments import lexers, token
-from pygments.lexer import Lexer
-from pygments.util import ClassNotFound
+
+from findling.model.remembered import remembered
+from findling.reading import worker_process
+
+if TYPE_CHECKING:
+    from findling.faces.web.lexing import Pieces
 
 MOST_CHARS = 300_000
 LONGEST_LINE = 2_000
 """A longer text, or one with a longer line, has no colours: they would take seconds, and nobody reads it."""
 
-LEXING_S = 1.0
-"""After so long the rest of a text has no colours."""
+LEXING_S = 2.0
+"""After so long a text is left without colours, for good; all of the largest take a second."""
+
+MOST_REFUSED = 1_000
+
+GLANCES, GLANCE_CHARS = 500, 4_000
+"""So many short texts are remembered: most places of an answer are in the one to the next key press as well."""
 
 Spans = Sequence[tuple[int, int]]
-
-_CLASSES: Sequence[tuple[Any, str]] = (
-    (token.Comment, "c"),
-    (token.Keyword, "k"),
-    (token.Operator.Word, "k"),
-    (token.String.Doc, "c"),
-    (token.String, "s"),
-    (token.Number, "m"),
-    (token.Name.Function, "f"),
-    (token.Name.Class, "f"),
-    (token.Name.Decorator, "d"),
-    (token.Name.Tag, "k"),
-    (token.Name.Attribute, "d"),
-    (token.Name.Builtin, "b"),
-    (token.Name.Constant, "m"),
-    (token.Generic.Heading, "h"),
-    (token.Generic.Subheading, "h"),
-    (token.Generic.Deleted, "m"),
-    (token.Generic.Inserted, "s"),
-)
-
-_LEXERS: Mapping[str, str] = {"csharp": "c#", "shell": "bash", "vue": "html", "jsonc": "json"}
-"""Where Pygments has another name for a language."""
 
 
 def _visible_characters() -> dict[int, str]:
@@ -72,35 +58,13 @@ def visible(text: str) -> str:
 def highlighted(
     lines: Sequence[str], language: str, path: str, marks: Mapping[int, Spans] | None = None
 ) -> list[Markup]:
-    """Each line (without its end) as HTML. ``marks``: position in ``lines`` -> (first column, end column)."""
-    lexer = _lexer(language, path)
+    """Each line (without its end) as HTML. ``marks``: position in ``lines`` -> (first column, end column), in order."""
     marked = marks or {}
-    if lexer is None or sum(map(len, lines)) > MOST_CHARS or any(len(line) > LONGEST_LINE for line in lines):
-        return [_line([("", line)], marked.get(at, ())) for at, line in enumerate(lines)]
-    pieces = _pieces("\n".join(line.rstrip("\r") for line in lines), lexer)
+    text = "\n".join(line.rstrip("\r") for line in lines)
+    short = len(text) <= MOST_CHARS and all(len(line) <= LONGEST_LINE for line in lines)
+    ask = _glance if len(text) <= GLANCE_CHARS else _worker.pieces
+    pieces = ask(text, language, path) if short and text.strip() else [("", text)]
     return [_line(line, marked.get(at, ())) for at, line in enumerate(_by_lines(pieces))]
-
-
-def _pieces(text: str, lexer: Lexer) -> Iterator[tuple[str, str]]:
-    """(class, text) of neighbouring tokens of one class; what is left after the time is one without a class."""
-    until = time.monotonic() + LEXING_S
-    at = 0
-    before, held = "", ""
-    for start, kind, value in lexer.get_tokens_unprocessed(text):
-        if time.monotonic() > until:
-            break
-        if start != at:  # a lexer that leaves something out, or repeats it
-            break
-        at += len(value)
-        name = _class(kind)
-        if name != before:
-            yield before, held
-            before, held = name, value
-        else:
-            held += value
-    yield before, held
-    if at < len(text):
-        yield "", text[at:]
 
 
 def _by_lines(pieces: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
@@ -115,7 +79,6 @@ def _by_lines(pieces: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str
 
 
 def _line(pieces: Iterable[tuple[str, str]], marks: Spans) -> Markup:
-    """``marks`` are in order and apart."""
     html: list[str] = []
     at = 0
     for kind, text in pieces:
@@ -136,29 +99,66 @@ def _line(pieces: Iterable[tuple[str, str]], marks: Spans) -> Markup:
     return Markup("".join(html))  # noqa: S704 - every piece of it is escaped
 
 
-@cache
-def _class(kind: Any) -> str:
-    for known, name in _CLASSES:
-        if kind in known:
-            return name
-    return ""
+class _Worker:
+    """The process that knows what words are, started when it is first asked."""
 
+    def __init__(self) -> None:
+        self._process: Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._refused: set[int] = set()
 
-@cache
-def _lexer_of(language: str, ending: str) -> Lexer | None:
-    for find, name in (
-        (lexers.get_lexer_by_name, _LEXERS.get(language, language)),
-        (lexers.get_lexer_for_filename, ending),
-    ):
-        if name:
+    def pieces(self, text: str, language: str, path: str) -> Pieces:
+        """The text in one piece where the process does not say in time, or fails at it."""
+        task = (text, language, path)
+        if hash(task) in self._refused:
+            return [("", text)]
+        with self._lock:
+            answer = self._answer(task)
+            if answer is None:
+                self._end()
+                if len(self._refused) < MOST_REFUSED:
+                    self._refused.add(hash(task))
+        return [("", text)] if answer is None else answer
+
+    def _answer(self, task: tuple[str, str, str]) -> Pieces | None:
+        try:
+            if self._process is None:
+                self._process = worker_process.start(worker_process.program_of("findling.faces.web.lexing"))
+                _exchange(self._process, ("", "", ""))  # it imports before it is timed
+            clock = threading.Timer(LEXING_S, self._process.kill)
+            clock.start()
             try:
-                return find(name, stripnl=False, ensurenl=False)
-            except ClassNotFound:
-                continue
-    return None
+                return _exchange(self._process, task)
+            finally:
+                clock.cancel()
+        except OSError:  # it ended, or could not be started
+            return None
+
+    def end(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with suppress(OSError):
+                worker_process.end(process)
 
 
-def _lexer(language: str, path: str) -> Lexer | None:
-    name = path.rpartition("/")[2]
-    stem, dot, ending = name.rpartition(".")
-    return _lexer_of(language, f"x.{ending}" if dot and stem else name)
+def _exchange(process: Popen[bytes], task: tuple[str, str, str]) -> Pieces | None:
+    """The answer, None from a process that ends meanwhile."""
+    worker_process.write_frame(cast("BinaryIO", process.stdin), task)
+    return cast("Pieces | None", worker_process.read_frame(cast("BinaryIO", process.stdout)))
+
+
+_worker = _Worker()
+
+
+@remembered(GLANCES)
+def _glance(text: str, language: str, path: str) -> Pieces:
+    return _worker.pieces(text, language, path)
+
+
+def end() -> None:
+    """End the process; the next text starts it again."""
+    _worker.end()

@@ -98,7 +98,7 @@ class Pages:
             return RedirectResponse(addresses.of_search(asked), HTTPStatus.SEE_OTHER)
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            found = {} if live else self._filters_of(workspace)
+            found = {"files": 0} if live else self._filters_of(workspace)
             if not asked.q.strip():
                 return {**found, "result": None}
             return {**found, **_searched(workspace, asked, progress, typed=live)}
@@ -113,7 +113,7 @@ class Pages:
         target = f"{path}:{line}" if line.isdigit() else path
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            asked = workspace.engine.at(ref or None)
+            asked = _at(workspace, ref).engine
             result = asked.similar(target, limit=PLACES, explain=True, progress=progress)
             return {"groups": [(None, views.places(result.hits, ref))], "verdict": views.verdict(result)}
 
@@ -127,7 +127,14 @@ class Pages:
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
             found = {} if live else self._filters_of(workspace)
-            return {**found, **(_grepped(workspace.engine, pattern, progress) if pattern.p else {"totals": None})}
+            return {
+                **found,
+                **(
+                    _grepped(_at(workspace, pattern.scope.ref).engine, pattern, progress)
+                    if pattern.p
+                    else {"totals": None}
+                ),
+            }
 
         page = "_matches.html" if live else "grep.html"
         response = await self._page(request, page, view, pattern=pattern, scope=pattern.scope)
@@ -136,17 +143,22 @@ class Pages:
     # --- reading --------------------------------------------------------------------------------------------------
 
     async def file(self, request: Request) -> Response:
-        path, given = request.path_params["path"], request.query_params
+        """A file, or what is indexed in a folder."""
+        path, given = request.path_params["path"].strip("/"), request.query_params
         ref = given.get("ref", "")
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            text = _text_of(workspace, path, ref, progress)
-            asked = workspace.engine.at(ref or None)
+            workspace = _at(workspace, ref)
+            asked = workspace.engine
+            if (inside := _in_folder(asked, path)) is not None:
+                return {"path": path, "inside": inside}
+            text = _text_of(workspace, path, progress)
             found = asked.file_symbols(text.path)
             language = language_of(text.path)
             lines = [line.rstrip("\n") for line in text.lines[:FILE_LINES]]
             return {
                 "path": text.path,
+                "inside": None,
                 "lines": views.numbered(lines, 1, language.id, text.path, _range(given.get("lines", ""))),
                 "total": len(text.lines),
                 "language": language.name,
@@ -164,23 +176,27 @@ class Pages:
         tests = given.get("tests") == "1"
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            asked = workspace.engine.at(ref or None)
-            full = views.qualified(name, path) if path else name
-            found = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+            asked = _at(workspace, ref).engine
+            found = asked.symbols(views.qualified(name, path) if path else name, progress=progress)
             if path and not any(hit.path == path and hit.match == "exact" for hit in found.definitions):
-                full = name  # the file's name has something in it that separates names, or it moved
-                found = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+                found = asked.symbols(name, progress=progress)  # it moved, or its file's name separates names
             hits = views.chosen(found.definitions, path)
             one = hits[0] if hits and hits[0].match == "exact" else None
             if one is None:
                 return {"one": None, "found": found, "hits": hits}
+            full = views.qualified(one.qualified_name, one.path)
+            own = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+            if not any(hit.match == "exact" for hit in own.definitions):
+                full = one.qualified_name
+                own = asked.symbols(full, body_chars=BODY_CHARS, progress=progress)
+            shown = next((hit for hit in own.definitions if (hit.path, hit.line) == (one.path, one.line)), one)
             callers = asked.callers(full, tests=tests, limit=EDGES, progress=progress)
             callees = asked.callees(full, tests=True, limit=EDGES, progress=progress)
             return {
                 "one": one,
                 "found": found,
                 "hits": hits,
-                "lines": views.definition_lines(one),
+                "lines": views.definition_lines(shown),
                 "callers": callers,
                 "callees": callees,
                 "steps_in": views.steps(callers, ref, one.language),
@@ -275,9 +291,11 @@ class Pages:
         until, found = self._filters
         if time.monotonic() > until:
             asked = workspace.engine
-            ready = asked.status().indexing_status in ("ready", "indexing")
+            status = asked.status()
+            ready = status.indexing_status in ("ready", "indexing")
             found = {
-                "all_languages": sorted(asked.status().languages) if ready else [],
+                "files": status.coverage.files if ready else 0,
+                "all_languages": sorted(status.languages),
                 "all_folders": _folders(asked) if ready else [],
                 "all_refs": engine.ref_names(asked.root)[:REFS],
             }
@@ -329,8 +347,9 @@ def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, typed
         bodies="none" if typed else "auto",
         offset=PLACES * (asked.page - 1),
     )
-    result = workspace.engine.ask(query, ref=scope.ref or None, progress=progress).result
-    if result.unfinished and not scope.ref:
+    workspace = _at(workspace, scope.ref)
+    result = workspace.engine.ask(query, progress=progress).result
+    if result.unfinished:
         workspace.finish_in_background()
     groups = [
         (group, views.places((hit for hit in result.hits if hit.group == group), scope.ref)) for group in result.groups
@@ -348,7 +367,6 @@ def _grepped(asked: Engine, pattern: Pattern, progress: OnProgress) -> View:
     found = asked.grep_stream(
         pattern.p,
         limit=GREP_LINES,
-        ref=scope.ref or None,
         literal=pattern.text,
         ignore_case=pattern.ignore,
         word=pattern.word,
@@ -364,13 +382,35 @@ def _grepped(asked: Engine, pattern: Pattern, progress: OnProgress) -> View:
     return {"files": files, "totals": totals}
 
 
-def _text_of(workspace: Workspace, path: str, ref: str, progress: OnProgress) -> TextFile:
-    asked = workspace.engine.at(ref or None)
+def _at(workspace: Workspace, ref: str) -> Workspace:
+    """The workspace as a branch, tag or commit has it. Raises `RefNotIndexed`."""
+    return workspace.at(ref) if ref else workspace
+
+
+def _text_of(workspace: Workspace, path: str, progress: OnProgress) -> TextFile:
+    asked = workspace.engine
     if not isinstance(asked.texts, Path):
         if format_of(path) and (document := asked.document_text(path)) is not None:
             return TextFile(path, tuple(document.text.splitlines(keepends=True)))
         return read_object(asked.texts, path)
     return read_document(Call(workspace, progress), path) or read_text(asked.root, path)
+
+
+def _in_folder(asked: Engine, path: str) -> list[str] | None:
+    """What is listed in a folder, folders first and with ``/`` at their end; None for what is none."""
+    if asked.coverage().files == 0:
+        return None
+    files, folders = asked.listed()
+    if path not in folders:
+        return None
+    begins = f"{path}/" if path else ""
+    names = {name for file in files if file.startswith(begins) for name in [_first(file.removeprefix(begins))]}
+    return sorted(names, key=lambda name: (not name.endswith("/"), name.lower()))
+
+
+def _first(path: str) -> str:
+    name, slash, _ = path.partition("/")
+    return name + slash
 
 
 def _folders(asked: Engine) -> list[str]:

@@ -45,6 +45,7 @@ def _listen(port: int | None) -> Listening:
 
 async def _serve(listening: Listening, workspace: contracts.Workspace, name: str, *, open_browser: bool) -> None:
     from findling.faces.http.running import run
+    from findling.faces.web import highlighting
     from findling.faces.web.app import make_app
     from findling.faces.web.asking import Asker
 
@@ -69,6 +70,7 @@ async def _serve(listening: Listening, workspace: contracts.Workspace, name: str
         for file in opened:
             file.unlink(missing_ok=True)
         await asker.close()
+        highlighting.end()
 
 
 def _has_screen() -> bool:

@@ -122,6 +122,12 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
     divide_by_best(ranked, "file")
 
 
+def counts(reader: Index, query: QueryTerms) -> None:
+    """Ask for how many files have each term that the order of files is made with (`Index.ahead`)."""
+    others = [tokenizer.term_key(other) for all_others in query.synonyms.values() for other in all_others]
+    reader.term_counts([*query.keys, *map(tokenizer.term_key, query.compounds), *others])
+
+
 def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
     """Keys of synonyms that occur in the index, each with the places in ``keys`` of the terms it may stand for."""
     place = {key: at for at, key in enumerate(keys)}

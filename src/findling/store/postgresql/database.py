@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import resources
@@ -25,6 +25,8 @@ except ImportError as _missing:
     ) from _missing
 
 if TYPE_CHECKING:
+    from findling.store.postgresql.statements import Statement
+
     Connection = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA: Final = "findling"
@@ -40,9 +42,8 @@ CONNECTIONS: Final = 4
 
 _IDLE_S: Final = 60.0
 
-logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what fails is raised, in our words
+logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what fails is raised, in our words
 
-_OUR_SCHEMES = ("postgresql://", "postgres://")
 
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 _PASSWORD_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
@@ -53,11 +54,6 @@ def masked(url: str) -> str:
     return _PASSWORD_OPTION.sub(r"\1***", _PASSWORD.sub("***", url))
 
 
-def is_address(url: str) -> bool:
-    """Whether a text is the address of a PostgreSQL database."""
-    return url.startswith(_OUR_SCHEMES)
-
-
 class Database:
     """Connections to one store. For any threads. Connects when it is first asked; raises the typed errors only.
 
@@ -65,11 +61,6 @@ class Database:
     """
 
     def __init__(self, url: str, *, user: str = "") -> None:
-        if not is_address(url):
-            raise errors.ConfigError(
-                f"{masked(url)!r} is not the address of a store.",
-                remedy="Write postgresql://USER@HOST:PORT/DATABASE; the password comes from PGPASSFILE or PGPASSWORD.",
-            )
         try:
             self._info = conninfo.make_conninfo(
                 url,
@@ -94,21 +85,57 @@ class Database:
         with self._failures():
             return psycopg.connect(self._info, autocommit=True)
 
-    def take(self) -> Connection:
-        """A pooled connection, of a database whose schema is ours; to be given back with `end`."""
+    def begin(self, statements: Sequence[Statement]) -> Connection:
+        """Ask statements in one round trip, as the first ones of a read-only transaction; its connection, to be given
+        back with `end` or `drop`. A connection that was lost since it was used last is no failure."""
         with self._failures():
-            if self._pool is None:
-                self._check_version()
-                self._pool = ConnectionPool(
-                    self._info,
-                    min_size=0,
-                    max_size=CONNECTIONS,
-                    max_idle=_IDLE_S,
-                    timeout=CONNECT_S,
-                    kwargs={"autocommit": True},
-                    open=True,
-                )
-            return self._pool.getconn()
+            for left in range(CONNECTIONS, -1, -1):
+                connection = self._open_pool().getconn()
+                try:
+                    self._send(connection, statements, begins=True)
+                except psycopg.OperationalError:
+                    lost = connection.closed
+                    self.drop(connection)
+                    if not (lost and left):
+                        raise
+                except BaseException:
+                    self.drop(connection)
+                    raise
+                else:
+                    return connection
+        raise AssertionError("the last attempt raises or returns")
+
+    def ask(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Ask further statements in one round trip."""
+        with self._failures():
+            self._send(connection, statements, begins=False)
+
+    def _send(self, connection: Connection, statements: Sequence[Statement], *, begins: bool) -> None:
+        cursors = []
+        with connection.pipeline():
+            if begins:
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                connection.execute("SELECT set_config('findling.user', %s, true)", (self.user,))
+            for statement in statements:
+                cursor = connection.cursor(binary=True)
+                cursor.execute(statement.sql.encode(), statement.values or None)
+                cursors.append(cursor)
+        for cursor, statement in zip(cursors, statements, strict=True):
+            statement.take(cursor.fetchall())
+
+    def _open_pool(self) -> ConnectionPool[Connection]:
+        if self._pool is None:
+            self._check_version()
+            self._pool = ConnectionPool(
+                self._info,
+                min_size=0,
+                max_size=CONNECTIONS,
+                max_idle=_IDLE_S,
+                timeout=CONNECT_S,
+                kwargs={"autocommit": True},
+                open=True,
+            )
+        return self._pool
 
     def end(self, connection: Connection) -> None:
         """End a connection's transaction and give it back, behind the caller, who has all that he asked for."""

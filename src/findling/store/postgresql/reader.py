@@ -17,6 +17,8 @@ from findling.model import term_rows
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql.described import Listed, Models
+from findling.store.postgresql.statements import Rows, Statement
 from findling.store.proposals import proposed, rounded
 from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
 
@@ -49,7 +51,6 @@ _FROM = "FROM entries e JOIN contents c USING (content_id) "
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
-_Rows = list[tuple[Any, ...]]
 
 
 class View(NamedTuple):
@@ -90,25 +91,13 @@ class _Totals(NamedTuple):
     size: int
 
 
-class _Statement(NamedTuple):
-    """One statement of a pipeline, and who takes its rows."""
-
-    sql: str
-    values: Sequence[Any]
-    take: Callable[[_Rows], None]
-
-
 class _Known(Generic[_Key, _Value]):
     """What is known by key, and which keys are on their way."""
 
-    def __init__(self, ask: Callable[[list[_Key]], Iterable[_Statement]]) -> None:
+    def __init__(self, ask: Callable[[list[_Key]], Iterable[Statement]]) -> None:
         self.found: dict[_Key, _Value] = {}
-        self.coming: set[_Key] = set()
+        self.coming: dict[_Key, None] = {}
         self.ask = ask
-
-    def clear(self) -> None:
-        self.found.clear()
-        self.coming.clear()
 
 
 class _Record(NamedTuple):
@@ -132,12 +121,13 @@ class PostgresIndex:
         self._connection: Connection | None = None
         self._depth = 0
         self._recording = False
-        self._waiting: list[_Statement] = []
         self._numbers: dict[int, View] | None = None
         self._named: dict[int, View] = {}
         """The views by id; ``_numbers`` is None where they are to be looked for."""
         self._totals: _Known[None, _Totals] = _Known(self._ask_totals)
         self._counts: _Known[int, int] = _Known(self._ask_counts)
+        self._name_counts: _Known[int, None] = _Known(self._ask_name_counts)
+        """Contents the names of which are in `_counts`."""
         self._frequencies: _Known[tuple[str, str], int] = _Known(self._ask_frequencies)
         self._files: _Known[int, FileRow | None] = _Known(self._ask_files)
         self._at: _Known[str, FileRow | None] = _Known(self._ask_at)
@@ -146,7 +136,21 @@ class PostgresIndex:
         self._uses: _Known[int, bytes] = _Known(self._ask_uses)
         self._texts: _Known[int, bytes | None] = _Known(self._ask_texts)
         self._vectors: _Known[tuple[int, int], bytes] = _Known(self._ask_vectors)
-        self._lists: _Known[_Statement_Key, _Rows] = _Known(self._ask_lists)
+        self._lists: _Known[_Statement_Key, Rows] = _Known(self._ask_lists)
+        self._every: tuple[_Known[Any, Any], ...] = (
+            self._totals,
+            self._counts,
+            self._name_counts,
+            self._frequencies,
+            self._files,
+            self._at,
+            self._owners,
+            self._records,
+            self._uses,
+            self._texts,
+            self._vectors,
+            self._lists,
+        )
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._symbols: dict[int, list[SymbolRow]] = {}
 
@@ -172,14 +176,11 @@ class PostgresIndex:
         connection, self._connection = self._connection, None
         if connection is not None:
             (self._database.drop if failed else self._database.end)(connection)
-        self._waiting.clear()
-        for known in (self._counts, self._frequencies, self._files, self._at, self._owners, self._vectors, self._lists):
-            known.clear()
-        self._totals.coming.clear()
-        for content in (self._records, self._uses, self._texts):
-            content.coming.clear()
-            if len(content.found) > _CONTENTS:
-                content.clear()
+        for known in self._every:
+            known.coming.clear()
+            of_contents = known in (self._records, self._uses, self._texts)  # which stay what they are
+            if known is not self._totals and (not of_contents or len(known.found) > _CONTENTS):
+                known.found.clear()
         self._chunks.clear()
         self._symbols.clear()
         if len(self.derived) > _CONTENTS:
@@ -193,65 +194,48 @@ class PostgresIndex:
         finally:
             self._recording = False
 
-    def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key]) -> None:
-        """Make sure that keys are known; within `ahead` only that they will be."""
-        lacking = [key for key in dict.fromkeys(keys) if key not in known.found]
-        if not lacking:
-            return
-        if new := [key for key in lacking if key not in known.coming]:
-            known.coming.update(new)
-            self._waiting += known.ask(new)
-        if not self._recording:
+    def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key], *more: _Known[_Key, Any]) -> None:
+        """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be."""
+        wanted, lacks = list(dict.fromkeys(keys)), False
+        for each in (known, *more):
+            if lacking := [key for key in wanted if key not in each.found]:
+                lacks = True
+                each.coming.update(dict.fromkeys(lacking))
+        if lacks and not self._recording:
             self._go()
 
     def _go(self) -> None:
         """One round trip: everything that waits, in one pipeline."""
         assert self._depth, "everything is asked within a snapshot"
-        statements: list[tuple[str, Sequence[Any], Callable[[_Rows], None] | None]] = []
         if self._connection is None:
             if len(self._ids) < len(self._views):  # one may have come
                 self._find_views()
-            self._connection = self._database.take()
-            statements.append(("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", (), None))
-            statements.append(("SELECT set_config('findling.user', %s, true)", (self._database.user,), None))
-            if None not in self._totals.coming:
-                statements += self._ask_totals([None])
-        waiting, self._waiting = self._waiting, []
-        statements += waiting
-        with self._database.failures():
-            cursors = []
-            with self._connection.pipeline():
-                for sql, values, take in statements:
-                    cursor = self._connection.cursor(binary=take is not None)
-                    cursor.execute(sql.encode(), values or None, prepare=take is not None)
-                    cursors.append((cursor, take))
-            for cursor, take in cursors:
-                if take is not None:
-                    take(cursor.fetchall())
+            self._totals.coming[None] = None
+        statements: list[Statement] = []
+        for known in self._every:
+            coming, known.coming = known.coming, {}
+            statements += known.ask(list(coming)) if coming else ()
+        if self._connection is None:
+            self._connection = self._database.begin(statements)
+        else:
+            self._database.ask(self._connection, statements)
 
     # --- the views ------------------------------------------------------------------------------------------------
 
     def _find_views(self) -> None:
         """The ids of the views, which stay while a view exists: asked once."""
         self._numbers = {}
-        connection = self._database.take()
         try:
-            with self._database.failures():
-                connection.execute("BEGIN READ ONLY")
-                connection.execute("SELECT set_config('findling.user', %s, true)", (self._database.user,))
-                rows = connection.execute(_VIEWS, self._names_of_views()).fetchall()
+            self._database.end(self._database.begin([Statement(_VIEWS, self._names_of_views(), self._note_views)]))
         except BaseException:
             self._numbers = None
-            self._database.drop(connection)
             raise
-        self._database.end(connection)
-        self._note_views(rows)
 
     def _names_of_views(self) -> tuple[list[str], list[str], list[str]]:
         owners, collections, refs = zip(*(view.key for view in self._views), strict=True)
         return list(owners), list(collections), list(refs)
 
-    def _note_views(self, rows: _Rows) -> None:
+    def _note_views(self, rows: Rows) -> None:
         by_name = {view.key: view for view in self._views}
         self._numbers = self._named = {row[0]: by_name[row[1:4]] for row in rows}
 
@@ -261,33 +245,33 @@ class PostgresIndex:
             self._find_views()
         return list(self._numbers or ())
 
-    def _ask_totals(self, _: list[None]) -> Iterator[_Statement]:
+    def _ask_totals(self, _: list[None]) -> Iterator[Statement]:
         self._totals.found.clear()
-        found: list[_Rows] = []
+        found: list[Rows] = []
         before = self._ids
 
-        def take(rows: _Rows) -> None:
+        def take(rows: Rows) -> None:
             found.append(rows)
             if len(found) == 3:
                 self._totals.found[None] = self._totals_of(*found)
                 if [row[0] for row in found[0]] != before:
                     self._numbers = None  # the next snapshot looks for them anew
 
-        yield _Statement(_VIEWS, self._names_of_views(), take)
-        yield _Statement(
+        yield Statement(_VIEWS, self._names_of_views(), take)
+        yield Statement(
             "SELECT m.model_id, m.fingerprint, m.name, m.dimensions, m.coding, m.row_bytes, m.docs, "
             "sum(e.chunks)::bigint FROM models m JOIN embedded e USING (model_id) WHERE e.view_id = ANY(%s::bigint[]) "
             "GROUP BY m.model_id ORDER BY max(e.made_at)",
             (before,),
             take,
         )
-        yield _Statement(
+        yield Statement(
             "SELECT reason, count(*) FROM skipped WHERE view_id = ANY(%s::bigint[]) GROUP BY 1 ORDER BY 2 DESC, 1",
             (before,),
             take,
         )
 
-    def _totals_of(self, views: _Rows, models: _Rows, skipped: _Rows) -> _Totals:
+    def _totals_of(self, views: Rows, models: Rows, skipped: Rows) -> _Totals:
         manifest = None
         published = [row for row in views if row[4]]
         if published:
@@ -327,6 +311,29 @@ class PostgresIndex:
     def manifest(self) -> ManifestRow | None:
         return self.totals.manifest
 
+    @property
+    def models(self) -> Models:
+        return Models(self)
+
+    @property
+    def listed(self) -> Listed:
+        return Listed(self)
+
+    def latest_fingerprint(self) -> str | None:
+        """The id of the model that made the newest vectors; None without any."""
+        models = self.totals.models
+        return models[-1].fingerprint if models else None
+
+    def left_out(self) -> list[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that was left out."""
+        rows = self._list(f"SELECT path, reason, detail, view_id FROM skipped WHERE {_OURS}", (tuple(self._ids),))
+        return sorted((self._outer(path, view), reason, detail) for path, reason, detail, view in rows)
+
+    def languages(self) -> dict[str, int]:
+        """Files per language."""
+        sql = f"SELECT c.language, count(*) {_FROM}WHERE e.{_OURS} GROUP BY 1 ORDER BY 2 DESC, 1"
+        return dict(self._list(sql, (tuple(self._ids),)))
+
     # --- what stands where ----------------------------------------------------------------------------------------
 
     def _row(self, row: Sequence[Any]) -> FileRow:
@@ -334,19 +341,25 @@ class PostgresIndex:
         values: tuple[Any, ...] = (*row[:10], CONVERTED if encoding == CONVERTED else None)  # else it is kept as UTF-8
         file = FileRow(*values)
         name = self._named[view_id].name
-        return file._replace(path=f"{name}/{file.path}", collection=name) if name else file
+        return file._replace(path=self._outer(file.path, view_id), collection=name) if name else file
 
-    def _ask_files(self, ids: list[int]) -> Iterator[_Statement]:
-        def take(rows: _Rows) -> None:
+    def _outer(self, path: str, view_id: int) -> str:
+        """A path as an answer has it."""
+        name = self._named[view_id].name
+        return f"{name}/{path}" if name else path
+
+    def _ask_files(self, ids: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._files.found.update(dict.fromkeys(ids))
             self._note_files(rows)
 
         sql = f"SELECT {_FILE}{_FROM}WHERE e.entry_id = ANY(%s::bigint[]) AND e.view_id = ANY(%s::bigint[])"
-        yield _Statement(sql, (ids, self._ids), take)
+        yield Statement(sql, (ids, self._ids), take)
 
     def _note_files(self, rows: Iterable[Sequence[Any]]) -> list[FileRow]:
         files = [self._row(row) for row in rows]
         self._files.found.update((file.entry_id, file) for file in files)
+        self._at.found.update((file.path, file) for file in files)
         return files
 
     def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
@@ -364,7 +377,7 @@ class PostgresIndex:
         ]
         return [number for number, _ in found], [own for _, own in found]
 
-    def _ask_at(self, paths: list[str]) -> Iterator[_Statement]:
+    def _ask_at(self, paths: list[str]) -> Iterator[Statement]:
         _ = self._ids
         views: list[int] = []
         own: list[str] = []
@@ -373,28 +386,28 @@ class PostgresIndex:
             views += in_views
             own += called
 
-        def take(rows: _Rows) -> None:
+        def take(rows: Rows) -> None:
             self._at.found.update(dict.fromkeys(paths))
-            self._at.found.update((file.path, file) for file in self._note_files(rows))
+            self._note_files(rows)
 
         sql = (
             f"SELECT {_FILE}FROM unnest(%s::bigint[], %s::text[]) AS asked(view_id, path) "
             "JOIN entries e ON e.view_id = asked.view_id AND e.path = asked.path JOIN contents c USING (content_id)"
         )
-        yield _Statement(sql, (views, own), take)
+        yield Statement(sql, (views, own), take)
 
     def file_at(self, path: str) -> FileRow | None:
         self._bring(self._at, [path])
         return self._at.found.get(path)
 
-    def _ask_owners(self, ids: list[int]) -> Iterator[_Statement]:
-        def take(rows: _Rows) -> None:
+    def _ask_owners(self, ids: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._owners.found.update((content, []) for content in ids)
             for file in self._note_files(rows):
                 self._owners.found[file.blob_id].append(file)
 
         sql = f"SELECT {_FILE}{_FROM}WHERE e.content_id = ANY(%s::bigint[]) AND e.view_id = ANY(%s::bigint[])"
-        yield _Statement(sql, (ids, self._ids), take)
+        yield Statement(sql, (ids, self._ids), take)
 
     def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
         wanted = set(blob_ids)
@@ -429,25 +442,24 @@ class PostgresIndex:
         if not is_storable(tail):
             return []
         rows = self._list(
-            "SELECT e.path, e.view_id FROM entries e WHERE e.view_id = ANY(%s::bigint[]) "
+            f"SELECT {_FILE}{_FROM}WHERE e.{_OURS} "
             'AND reverse(e.path) COLLATE "C" >= %s AND reverse(e.path) COLLATE "C" < %s',
             (tuple(self._ids), tail[::-1], f"{tail[::-1]}\U0010ffff"),
         )
-        names = self._named
-        return sorted(f"{name}/{path}" if (name := names[view].name) else path for path, view in rows)
+        return sorted(file.path for file in self._note_files(rows))
 
     # --- lists, each asked by its statement -----------------------------------------------------------------------
 
-    def _ask_lists(self, keys: list[_Statement_Key]) -> Iterator[_Statement]:
+    def _ask_lists(self, keys: list[_Statement_Key]) -> Iterator[Statement]:
         for key in keys:
             sql, values = key
 
-            def take(rows: _Rows, key: _Statement_Key = key) -> None:
+            def take(rows: Rows, key: _Statement_Key = key) -> None:
                 self._lists.found[key] = rows
 
-            yield _Statement(sql, [list(value) if isinstance(value, tuple) else value for value in values], take)
+            yield Statement(sql, [list(value) if isinstance(value, tuple) else value for value in values], take)
 
-    def _list(self, sql: str, values: tuple[Any, ...]) -> _Rows:
+    def _list(self, sql: str, values: tuple[Any, ...]) -> Rows:
         """The rows of a statement; none within `ahead`. ``values``: arrays as tuples."""
         key = (sql, values)
         self._bring(self._lists, [key])
@@ -455,35 +467,39 @@ class PostgresIndex:
 
     # --- what is in it --------------------------------------------------------------------------------------------
 
-    def _ask_records(self, ids: list[int]) -> Iterator[_Statement]:
-        """With a content's record come the counts of the names that it defines: ranking asks for those next."""
-
-        def take(rows: _Rows) -> None:
+    def _ask_records(self, ids: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._records.found.update(dict.fromkeys(ids, _GONE))
             self._records.found.update((row[0], _Record(*row[1:])) for row in rows)
 
-        def take_counts(rows: _Rows) -> None:
-            self._counts.found.update(rows)
-
-        views = self._ids
         sql = (
             f"SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS}"
         )
-        yield _Statement(sql, (ids, views), take)
+        yield Statement(sql, (ids, self._ids), take)
+
+    def _ask_name_counts(self, ids: list[int]) -> Iterator[Statement]:
+        """How many files have each term that is a name defined by these contents."""
+
+        def take(rows: Rows) -> None:
+            self._name_counts.found.update(dict.fromkeys(ids))
+            self._counts.found.update(rows)
+
+        views = self._ids
         sql = (
             f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(ARRAY("
             f"SELECT DISTINCT unnest(name_keys) FROM contents WHERE content_id = ANY(%s::bigint[]) AND {_OURS})) "
             "GROUP BY term"
         )
-        yield _Statement(sql, (views, ids, views), take_counts)
+        yield Statement(sql, (views, ids, views), take)
 
     def _record(self, blob_id: int) -> _Record:
         self._bring(self._records, [blob_id])
         return self._records.found.get(blob_id, _GONE)
 
     def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
+        """With them come the counts of the names that the contents define: ranking asks for those next."""
         wanted = list(blob_ids)
-        self._bring(self._records, wanted)
+        self._bring(self._records, wanted, self._name_counts)
         found = {blob_id: self._records.found.get(blob_id, _GONE) for blob_id in wanted}
         return {blob_id: term_rows.unpack(record.terms) for blob_id, record in found.items() if record is not _GONE}
 
@@ -513,15 +529,15 @@ class PostgresIndex:
             ]
         return self._symbols[blob_id]
 
-    def _ask_uses(self, ids: list[int]) -> Iterator[_Statement]:
-        def take(rows: _Rows) -> None:
+    def _ask_uses(self, ids: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._uses.found.update(dict.fromkeys(ids, parts.NOTHING))
             self._uses.found.update(rows)
 
         sql = (
             "SELECT content_id, uses FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
         )
-        yield _Statement(sql, (ids, self._ids), take)
+        yield Statement(sql, (ids, self._ids), take)
 
     def uses(self, blob_id: int) -> Sequence[Use]:
         self._bring(self._uses, [blob_id])
@@ -534,30 +550,30 @@ class PostgresIndex:
         )
         return {row[0] for row in self._list(sql, (tuple(blob_ids), tuple(self._ids), name.encode()))}
 
-    def _ask_texts(self, ids: list[int]) -> Iterator[_Statement]:
-        def take(rows: _Rows) -> None:
+    def _ask_texts(self, ids: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._texts.found.update(dict.fromkeys(ids))
             self._texts.found.update(rows)
 
         sql = (
             "SELECT content_id, text FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[])"
         )
-        yield _Statement(sql, (ids, self._ids), take)
+        yield Statement(sql, (ids, self._ids), take)
 
     def doc_text(self, blob_id: int) -> bytes | None:
         self._bring(self._texts, [blob_id])
         return self._texts.found.get(blob_id)
 
-    def _ask_vectors(self, keys: list[tuple[int, int]]) -> Iterator[_Statement]:
+    def _ask_vectors(self, keys: list[tuple[int, int]]) -> Iterator[Statement]:
         for model in {model for model, _ in keys}:
             entries = [entry for of_model, entry in keys if of_model == model]
 
-            def take(rows: _Rows, model: int = model, entries: list[int] = entries) -> None:
+            def take(rows: Rows, model: int = model, entries: list[int] = entries) -> None:
                 self._vectors.found.update(((model, entry), b"") for entry in entries)
                 self._vectors.found.update(((model, entry), data) for entry, data in rows)
 
             sql = f"SELECT entry_id, data FROM vectors WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s AND {_OURS}"
-            yield _Statement(sql, (entries, model, self._ids), take)
+            yield Statement(sql, (entries, model, self._ids), take)
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
         wanted = list(entry_ids)
@@ -576,23 +592,23 @@ class PostgresIndex:
 
     # --- proposals ------------------------------------------------------------------------------------------------
 
-    def _ask_counts(self, keys: list[int]) -> Iterator[_Statement]:
-        def take(rows: _Rows) -> None:
+    def _ask_counts(self, keys: list[int]) -> Iterator[Statement]:
+        def take(rows: Rows) -> None:
             self._counts.found.update(dict.fromkeys(keys, 0))
             self._counts.found.update(rows)
 
         sql = f"SELECT term, sum(files)::bigint FROM term_counts WHERE {_OURS} AND term = ANY(%s::int[]) GROUP BY term"
-        yield _Statement(sql, (self._ids, keys), take)
+        yield Statement(sql, (self._ids, keys), take)
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         wanted = list(keys)
         self._bring(self._counts, wanted)
         return {key: self._counts.found.get(key, 0) for key in wanted}
 
-    def _ask_frequencies(self, keys: list[tuple[str, str]]) -> Iterator[_Statement]:
+    def _ask_frequencies(self, keys: list[tuple[str, str]]) -> Iterator[Statement]:
         names = {number: name for name, number in FIELDS.items()}
 
-        def take(rows: _Rows) -> None:
+        def take(rows: Rows) -> None:
             self._frequencies.found.update(dict.fromkeys(keys, 0))
             self._frequencies.found.update(((names[field], term), units) for field, term, units in rows)
 
@@ -602,7 +618,7 @@ class PostgresIndex:
             "GROUP BY field, term"
         )
         terms, fields = [term for _, term in keys], [FIELDS[field] for field, _ in keys]
-        yield _Statement(sql, (self._ids, terms, fields), take)
+        yield Statement(sql, (self._ids, terms, fields), take)
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         asked = [key for key in wanted if is_storable(key[1])]
@@ -663,7 +679,7 @@ class PostgresIndex:
         ordered = sorted(rounded(ordered), key=lambda pair: (-pair[1], pair[0]))
         return self._proposed(ordered, limit, allowed)
 
-    def _scored(self, rows: _Rows) -> list[tuple[int, Any]]:
+    def _scored(self, rows: Rows) -> list[tuple[int, Any]]:
         """(unit, number) of rows of files that end with an ordinal and a number."""
         self._note_files(row[:-2] for row in rows)
         return [(row[0] << CHUNK_BITS | row[-2], row[-1]) for row in rows]

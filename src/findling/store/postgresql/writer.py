@@ -96,16 +96,20 @@ class ViewWriter:
         self._buffered = 0
         self.changed = False
         if row[1] != recipe:
-            self.changed = True
-            self.remove(list(self._known))
-            self._send()
-            self._forget_contents()
-            self._db.execute("DELETE FROM skipped WHERE view_id = %s", (self.view_id,))
-            self._skipped.clear()
+            self.empty()
 
     def _value(self, sql: str, *values: Any) -> Any:
         row = self._db.execute(sql.encode(), values).fetchone()
         return row[0] if row else None
+
+    def empty(self) -> None:
+        """Begin with nothing."""
+        self.changed = True
+        self.remove(list(self._known))
+        self._send()
+        self._forget_contents()
+        self._db.execute("DELETE FROM skipped WHERE view_id = %s", (self.view_id,))
+        self._skipped.clear()
 
     # --- files ----------------------------------------------------------------------------------------------------
 

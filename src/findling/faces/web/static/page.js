@@ -41,6 +41,7 @@
   });
 
   document.addEventListener("htmx:configRequest", (event) => {
+    if (event.target.id === "progress" && document.hidden) return event.preventDefault(); // nobody looks
     if (!event.target.matches?.("form.ask")) return;
     if (Date.now() - typedAt > STEP_MS && location.search) event.detail.headers["X-Findling-Step"] = "first";
     typedAt = Date.now();

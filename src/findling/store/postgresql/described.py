@@ -1,0 +1,68 @@
+"""What is known of views beside what a search asks: the models that made vectors, and what was left out and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from findling.store.postgresql.reader import Model, PostgresIndex
+
+
+class Models:
+    """The models whose vectors the views have. The same questions as `local.models.Models` takes."""
+
+    def __init__(self, index: PostgresIndex) -> None:
+        self._index = index
+
+    def get(self, model_id: int) -> Model | None:
+        return next((model for model in self._index.totals.models if model.model_id == model_id), None)
+
+    def id_of(self, fingerprint: str) -> int | None:
+        found = (model.model_id for model in self._index.totals.models if model.fingerprint == fingerprint)
+        return next(found, None)
+
+    def latest(self, *, docs: bool = True) -> int | None:
+        """The model that made vectors last; None without any."""
+        models = self._index.totals.models
+        return models[-1].model_id if models else None
+
+    def embedded_chunks(self, model_id: int | None) -> int:
+        """How many chunks have a vector of the model."""
+        model = self.get(model_id) if model_id is not None else None
+        return model.chunks if model is not None else 0
+
+
+class Listed:
+    """What the last run found in the folders. The same questions as `local.listed.Listed` takes."""
+
+    def __init__(self, index: PostgresIndex) -> None:
+        self._index = index
+
+    any_unread = False
+    """Who reads is not who could try again."""
+
+    def known_files(self) -> dict[str, tuple[int, int]]:
+        """path -> (size, 0) of every file that is indexed: what it is like on the disk that it came from is nothing to
+        who reads."""
+        return {file.path: (file.size, 0) for file in self._index.listing()}
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        file = self._index.file_at(path)
+        text = self._index.doc_text(file.blob_id) if file is not None else None
+        return None if text is None else (len(text), 0)
+
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that was left out."""
+        return self._index.left_out()
+
+    def skipped_counts(self) -> dict[str, int]:
+        return dict(self._index.totals.skipped)
+
+    def totals(self) -> dict[str, int]:
+        """Sums over all files for a status report."""
+        totals = self._index.totals
+        return {"symbols": totals.symbols, "bytes": totals.size}
+
+    def languages(self) -> dict[str, int]:
+        """Files per language."""
+        return self._index.languages()

@@ -1,0 +1,184 @@
+"""A shared store asked as an index on this machine is: the same places, in few round trips; and what is said of a
+store that cannot answer."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from findling import Engine
+from findling.faces.cli.main import main
+from findling.model import errors
+from findling.model.types import Query
+from postgresql_server import Server, Wire
+
+TOPICS = ("retry", "token", "header", "limit", "cache", "stream", "parse", "queue")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of sixty files."""
+    root = tmp_path_factory.mktemp("project")
+    dice = random.Random(3)
+    for number in range(60):
+        one, other = dice.sample(TOPICS, 2)
+        lines = [f'"""How a {one} meets a {other}."""', ""]
+        for part in range(dice.randrange(2, 9)):
+            lines += [
+                f"def {one}_{other}_{number}_{part}(value, {other}):",
+                f'    """Returns the {other} of a {one} that was asked for {part} times."""',
+                f"    return {dice.choice(TOPICS)}(value) + {other}",
+                "",
+            ]
+        path = root / one / f"{other}_{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(lines), encoding="utf-8")
+    (root / "README.md").write_text("# Project\n\nHow a token is parsed and a request is retried.\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def url(postgresql: Server) -> str:
+    return postgresql.new_database("remote")
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda address: monkeypatch.setenv("FINDLING_STORE", address)
+
+
+def places(engine: Engine, question: str) -> list[tuple[str, int, int, str]]:
+    found = engine.search(question, limit=20)
+    return [(hit.path, hit.start_line, hit.end_line, hit.snippet) for hit in found.hits]
+
+
+QUESTIONS = (
+    "how does a retry meet a header",
+    "where is the cache parsed",
+    "the token that was asked for",
+    "what limits the queue of a stream",
+    "a stream of headers and its limit",
+)
+
+
+def test_a_shared_store_answers_as_the_folder_does(folder: Path, url: str, stored: Callable[[str], None]) -> None:
+    with Engine.open(root=folder) as local:
+        local.index()
+        expected = {question: places(local, question) for question in QUESTIONS}
+        found = local.grep(r"header\(value\)")
+        defined = [hit.qualified_name for hit in local.symbols("cache_queue", limit=9).definitions]
+    stored(url)
+    with Engine.open(root=folder) as engine:
+        report = engine.index()
+        assert report.files == report.changed == 61 and report.embedded == report.chunks
+        assert {question: places(engine, question) for question in QUESTIONS} == expected
+        assert engine.grep(r"header\(value\)").total_lines == found.total_lines > 0
+        assert [hit.qualified_name for hit in engine.symbols("cache_queue", limit=9).definitions] == defined
+        again = engine.index()
+        assert (again.changed, again.removed, again.embedded) == (0, 0, 0)
+        status = engine.status()
+        assert status.coverage.embedded_chunks == status.coverage.chunks and status.freshness == "fresh"
+
+
+def test_a_ranked_question_takes_four_round_trips(
+    folder: Path, url: str, postgresql: Server, stored: Callable[[str], None]
+) -> None:
+    with Wire(postgresql.port) as wire:
+        stored(f"{url.replace(str(postgresql.port), str(wire.port))}?sslmode=disable&gssencmode=disable")
+        with Engine.open(root=folder) as engine:
+            engine.index()
+            engine.search("the first one connects")
+            for question in QUESTIONS:
+                _quiet(wire)
+                wire.sent.clear()
+                assert engine.search(question).hits
+                _quiet(wire)
+                *asked, commit = wire.sent  # nobody waits for the last
+                assert len(asked) <= 4 and commit.endswith(b"Q")
+
+
+def _quiet(wire: Wire) -> None:
+    """Wait until nothing is sent any more."""
+    before = -1
+    while before != wire.trips:
+        before = wire.trips
+        time.sleep(0.05)
+
+
+def test_what_a_project_says_of_a_store_is_ignored_and_said(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def parse(): pass\n", encoding="utf-8")
+    (tmp_path / "findling.toml").write_text('[store]\nurl = "postgresql://127.0.0.1:1/x"\n', encoding="utf-8")
+    with Engine.open(root=tmp_path) as engine:
+        result = engine.ask(Query("parse", wait_s=None)).result
+    assert result.hits and any("store.url" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://example.org/db", "is not the address of a PostgreSQL database"),
+        ("postgresql://me:hunter2@127.0.0.1/db", "holds a password"),
+        ("postgresql://me@127.0.0.1/db?password=hunter2", "holds a password"),
+        ("postgresql://postgres@127.0.0.1:1/db", "cannot be reached"),
+        ("postgresql://postgres@127.0.0.1:{port}/nowhere", "no such database"),
+        ("postgresql://nobody@127.0.0.1:{port}/remote", "does not let this user in"),
+        ("postgresql://postgres@127.0.0.1:{port}/remote?sslmode=require", "do not agree on TLS"),
+        ("postgresql://postgres@127.0.0.1:{port}/remote?no=1", "cannot be read"),
+        ("postgresql://postgres@127.0.0.1:{port}/postgres", "no index of findling"),
+    ],
+)
+def test_a_store_that_cannot_answer_says_why_and_what_helps(
+    address: str, said: str, folder: Path, url: str, postgresql: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["search", "parse", str(folder), "--store", address.format(port=postgresql.port)])
+    line = capsys.readouterr().err
+    assert status == 2 and said in line and line.count("\n") == 1 and "hunter2" not in line
+
+
+def test_an_older_program_refuses_a_newer_schema(
+    folder: Path, postgresql: Server, stored: Callable[[str], None]
+) -> None:
+    import psycopg
+
+    newer = postgresql.new_database("newer")
+    stored(newer)
+    with Engine.open(root=folder) as engine:
+        engine.index(embed=False)
+    with psycopg.connect(newer, autocommit=True) as connection:
+        connection.execute("INSERT INTO findling.migrations VALUES (99)")
+    for ask in (lambda engine: engine.search("parse"), lambda engine: engine.index()):
+        with Engine.open(root=folder) as engine, pytest.raises(errors.IndexNewer, match="Update findling"):
+            ask(engine)
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    with Server() as server:
+        yield server
+
+
+@pytest.mark.engines
+def test_a_database_that_is_killed_and_comes_back(
+    folder: Path, own_server: Server, stored: Callable[[str], None]
+) -> None:
+    stored(own_server.new_database("team"))
+    with Engine.open(root=folder) as engine:
+        engine.index()
+        before = places(engine, QUESTIONS[0])
+        own_server.stop()
+        with pytest.raises(errors.IndexUnavailable):
+            engine.search(QUESTIONS[0])
+        own_server.start()
+        assert places(engine, QUESTIONS[0]) == before
+        import psycopg
+
+        with psycopg.connect(own_server.url("team"), autocommit=True) as connection:
+            connection.execute("ALTER DATABASE team SET default_transaction_read_only = on")
+    with Engine.open(root=folder) as engine:
+        assert places(engine, QUESTIONS[0]) == before
+        with pytest.raises(errors.IndexUnavailable, match="read-only; nothing was changed"):
+            engine.index(force=True)
