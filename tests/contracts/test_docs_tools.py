@@ -17,6 +17,7 @@ from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
 from findling.search.extract import Excerpt
 from findling.search.passages import Passage
+from tests.reading import office
 
 DOCUMENTS: Mapping[str, str] = {
     "README.md": "# Porter\n\nPorter carries parcels between warehouses. Start with the guide.\n",
@@ -427,6 +428,37 @@ def test_a_heading_or_a_table_answers_before_a_paragraph_that_mentions(
     documents = dict([path_and_text], **{"queues.md": MENTIONS})
     question = "what is the default upload limit" if path_and_text[0] == "options.md" else "upload limit"
     assert first_source(tmp_path.resolve(), documents, question, by_meaning=by_meaning) == path_and_text[0]
+
+
+PLANS = (("plan", "storage", "price"), ("solo", "20 GB", "9 euros"), ("team", "200 GB", "40 euros"))
+TABLES: dict[str, str | bytes] = {
+    "plans.md": "| plan | storage | price |\n|---|---|---|\n| solo | 20 GB | 9 euros |\n| team | 200 GB | 40 euros |\n",
+    "plans.html": "<h1>Plans</h1><table>"
+    + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in PLANS)
+    + "</table>",
+    "plans.adoc": "= Plans\n\n|===\n" + "\n".join(f"|{' |'.join(row)}" for row in PLANS) + "\n|===\n",
+    "plans.docx": office.docx(office.paragraph("Plans") + office.table(PLANS)),
+    "plans.xlsx": office.xlsx({"Plans": PLANS}),
+}
+TALKED = (
+    "# Meetings\n\nIn spring we talked with the team about storage and about what each plan has; the price a month was "
+    "a topic, too, and how much a school or a solo artist would pay, and what that does cost us in the end.\n"
+)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+@pytest.mark.parametrize("path", TABLES)
+def test_the_row_of_a_table_answers_in_every_format(tmp_path: Path, path: str, by_meaning: bool) -> None:
+    """Before a paragraph with the same words, and as a row: what stands in it together is told together."""
+    root, table = tmp_path.resolve(), TABLES[path]
+    (root / path).write_bytes(table if isinstance(table, bytes) else table.encode())
+    (root / "notes.md").write_text(TALKED, encoding="utf-8")
+    with Workspace(root, root=root) as workspace:
+        workspace.engine.index()
+        answer = ask(workspace, "query_docs", query="storage of the team plan", preferSemantic=by_meaning)
+    assert answer["sources"][0]["path"] == path
+    (row,) = [line for line in answer["answer"].split("\n") if "200 GB" in line]
+    assert [cell.strip() for cell in row.strip("| ").split("|")][-3:] == ["team", "200 GB", "40 euros"]
 
 
 WORKED_FROM = (

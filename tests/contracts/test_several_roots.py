@@ -352,10 +352,11 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
             assert {path.partition("/")[0] for path in paths(found)} == {"shop"}
             assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
             found = facts(opened, "find_similar", docPath="shop/docs/shop.md")
-            assert found["notes"][0].startswith("museum: ")
+            assert found["notes"][0].startswith("museum: not compared: ") and "not_searched" not in found
             assert {path.partition("/")[0] for path in paths(found, "similar", "docPath")} == {"shop"}
             silent = call("find_similar", {"docPath": "museum/hours.md"}, opened).as_json()
             assert (silent["error"], silent["similar"]) == ("ollama_unavailable", [])
+            assert "notes" not in silent, "of the question before"
             found = facts(opened, "search_code", query="when is the museum open")
             assert "museum/hours.md" in paths(found)
             assert any(said.startswith("museum: searched by words") for said in found["metadata"]["warnings"])

@@ -54,8 +54,9 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
     else:
         reply = _handled(tool, call, given)
         problems = {name: str(error) for name, error in workspace.problems.items()}
-        if tool.family == "docs":
-            problems = {**workspace.by_words, **problems}
+        if tool.family == "docs" and not reply.is_error:
+            lacks = "not compared" if tool.name == "find_similar" else "searched by words, not by meaning"
+            problems = {**{name: f"{lacks}: {why}." for name, why in workspace.by_words.items()}, **problems}
     return _told(tool, reply, workspace, problems)
 
 

@@ -328,7 +328,7 @@ class Workspace:
 
     @property
     def by_words(self) -> Mapping[str, str]:
-        """By name the roots that the last question asked by words alone, though others by meaning, and why."""
+        """By name the roots that the last question could not ask by meaning, though others, and why."""
         return self._engines.by_words if self.several else {}
 
     @property

@@ -137,14 +137,16 @@ def documents_below(reader: Index, folder: str) -> list[FileRow]:
 
 
 def _without_vectors(searched: Searched, files: list[FileRow] | None) -> int:
-    """How many of these documents (None: of all files) should have vectors and have none."""
+    """How many of these documents (None: of all files) should have vectors and have none. Those of a collection that
+    cannot be asked by meaning do not count: why it cannot is said of it as a whole."""
+    asked = [at for at in range(len(searched.stores)) if at not in searched.by_words]
     if files is None:
-        return sum(_without_vectors_in(store, None) for store in searched.stores)
+        return sum(_without_vectors_in(searched.stores[at], None) for at in asked)
     own: list[list[FileRow]] = [[] for _ in searched.stores]
     for file in files:
         at, as_there = searched.owner(file)
         own[at].append(as_there)
-    return sum(_without_vectors_in(store, some) for store, some in zip(searched.stores, own, strict=True))
+    return sum(_without_vectors_in(searched.stores[at], own[at]) for at in asked)
 
 
 def _without_vectors_in(store: OpenStore, files: list[FileRow] | None) -> int:

@@ -89,8 +89,11 @@ def edges(
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
         if asked and few:
+            lines = searched.lines
             found = (
-                search.callees(index, asked) if direction == "callees" else search.callers(index, asked, max(1, steps))
+                search.callees(index, asked, lines=lines)
+                if direction == "callees"
+                else search.callers(index, asked, max(1, steps), lines=lines)
             )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found), *([no_file] if no_file else ())]
@@ -137,7 +140,7 @@ def impact_of_changes(
         if len(distinct) > MOST_CHANGED:
             notes.append(f"{len(distinct)} definitions changed; only the first {MOST_CHANGED} were followed.")
         asked = distinct[:MOST_CHANGED]
-        found = search.callers(index, asked, steps) if asked else search.Edges([])
+        found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
         if not distinct and not gone:
             notes.append(f"No definition changed since {since}.")
         notes += _notes([_hit(each) for each in asked], found)
@@ -171,7 +174,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
                 notes.append(f"{name}: nothing is defined by this name.")
             ends.append((exact or named.found, list(_definitions(searched, exact)) if few else []))
         (origins, starts), (goals, targets) = ends
-        found = trail(index, starts, targets) if starts and targets else None
+        found = trail(index, starts, targets, searched.lines) if starts and targets else None
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             notes.append(f"{way}{', and not all were looked at' if found.cut else ''}.")
@@ -199,7 +202,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
         files = project_map.files_below(index, within)
         if not files:
             notes.append(f"No indexed file lies in {within}." if within else "Nothing is indexed.")
-        graph = project_map.graph_of(index, files)
+        graph = project_map.graph_of(index, files, searched.lines)
         ranks = graph.ranks()
         room = max_tokens * _CHARS_PER_TOKEN
         truncated = False

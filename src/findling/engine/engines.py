@@ -129,8 +129,8 @@ class Engines(Questions):
 
     @property
     def by_words(self) -> Mapping[str, str]:
-        """By name: the collections that the last question searched by words only, though others by meaning; and why."""
-        return self._of(dict(self._searchable())).searched.said_by_words()
+        """By name the collections that the last question could not search by meaning, though others; and why."""
+        return self._of(dict(self._searchable())).searched.without_meaning()
 
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""

@@ -194,8 +194,11 @@ class Searched:
 
     def said_by_words(self) -> dict[str, str]:
         """A note on each collection in `by_words`, by its name."""
-        names = [each.name for each in self.collections]
-        return {names[at]: f"searched by words, not by meaning: {why}." for at, why in self.by_words.items()}
+        return {name: f"searched by words, not by meaning: {why}." for name, why in self.without_meaning().items()}
+
+    def without_meaning(self) -> dict[str, str]:
+        """By name the collections in `by_words`, and why."""
+        return {self.collections[at].name: why for at, why in self.by_words.items()}
 
     @property
     def problem(self) -> EmbedderProblem | None:

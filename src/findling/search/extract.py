@@ -49,6 +49,10 @@ ROW_WEIGHT = 0.2
 """What a table is worth beside that, where one row, read with the table's first, holds the whole question: a row says
 in few words what a paragraph mentions."""
 
+NEARLY_ALL, WHOLE_ROW_WEIGHT = 0.7, 0.6
+"""And where the row holds so much of what any group holds of the question: it is the answer, and the others speak of
+it."""
+
 CUT = "..."
 
 MOSTLY_LINKS = 0.4
@@ -243,12 +247,15 @@ def _candidates(
     highest = max(passage.value for passage, _, _ in found) or 1.0
     cosines = closeness([group.text for _, group, _ in found]) if closeness is not None else [0.0] * len(found)
     nearest = max(0.0, *cosines) or 1.0
-    candidates = []
-    for (passage, group, place), cosine in zip(found, cosines, strict=True):
-        terms = frozenset(tokenizer.terms(group.text))
+    held, rows = [], []
+    for passage, group, _ in found:
         above = frozenset(term for heading in passage.headings for term in tokenizer.terms(heading))
-        words = _held(weights, terms | above) / total
-        row = ROW_WEIGHT * max((_held(weights, row) for row in _rows(group)), default=0.0) / total
+        held.append(_held(weights, frozenset(tokenizer.terms(group.text)) | above) / total)
+        rows.append(max((_held(weights, row) for row in _rows(group)), default=0.0) / total)
+    candidates = []
+    for (passage, group, place), cosine, words, row in zip(found, cosines, held, rows, strict=True):
+        terms = frozenset(tokenizer.terms(group.text))
+        row *= ROW_WEIGHT if row < NEARLY_ALL * max(held) else WHOLE_ROW_WEIGHT
         score = words + row + MEANING_WEIGHT * max(0.0, cosine) / nearest + passage.value / highest
         candidates.append(_Candidate(passage, group, place, score * group.worth, terms))
     return candidates
@@ -288,7 +295,28 @@ def groups_of(paragraphs: Iterable[Paragraph]) -> list[Group]:
     return [Group(tuple(parts)) for parts in groups]
 
 
+_HTML_ROW = re.compile(r"<tr\b[^<>]{0,300}>", re.IGNORECASE)
+_HTML_CELL = re.compile(r"<t[dh]\b[^<>]{0,300}>", re.IGNORECASE)
+_ASCIIDOC_TABLE = re.compile(r"[ \t]*\|===[ \t]*\r?\n(.*?)\r?\n?(?:[ \t]*\|===[ \t]*)?\r?\Z", re.DOTALL)
+
+
+def _as_table(paragraph: Paragraph) -> Paragraph:
+    """Rows of web pages, of AsciiDoc and of sheets as lines with cells between bars; anything else as it is."""
+    kind, text = paragraph.kind, paragraph.text
+    if kind == "html" and _HTML_ROW.search(text):
+        before, *rows = (
+            " ".join(_TAG.sub(" ", "| ".join(_HTML_CELL.split(row))).split()) for row in _HTML_ROW.split(text)
+        )
+        text = "\n".join(filter(None, (before, *rows)))
+    elif kind == "protected" and (found := _ASCIIDOC_TABLE.fullmatch(text)):
+        text = found[1]
+    elif kind != "prose" or not all(" | " in line for line in text.split("\n")):
+        return paragraph
+    return replace(paragraph, kind="table", text=text)
+
+
 def _clean(paragraph: Paragraph) -> Paragraph | None:
+    paragraph = _as_table(paragraph)
     text = paragraph.text
     if paragraph.kind == "protected" and (not _FENCE.match(text) or _DRAWING.match(text)):  # or a comment, raw markup
         return None

@@ -85,7 +85,7 @@ class Relating:
     ) -> None:
         self._index = index
         self._read_lines = read_lines
-        self._search = EdgeSearch(index, SECONDS, most_files=most_files)
+        self._search = EdgeSearch(index, SECONDS, most_files=most_files, lines=read_lines)
         self._callers: dict[tuple[str, str], Edges] = {}
         self._callees: dict[tuple[str, str], list[Edge]] = {}
 

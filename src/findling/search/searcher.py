@@ -541,7 +541,11 @@ class Searcher:
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
             yield lambda _: messages.find(reader, self._read_lines, terms.text, scope, ())
         if channel is not None:
-            yield lambda _: self._near(channel, channel.encode(terms.meant), scope)
+            vector = channel.encode(terms.meant)
+            if scope.few is None:
+                yield lambda _: channel.propose_ahead(vector, SEMANTIC_CANDIDATES, scope.allowed)
+            else:
+                yield lambda _: channel.cosines(vector, sorted(scope.few or ()))
 
     def _evidence_asks(
         self, terms: QueryTerms, scope: Scope, found: _Candidates, channel: SemanticChannel | None

@@ -65,14 +65,23 @@ class SemanticChannel:
         """
         found: dict[int, float] = {}
         taken = 0
+        chunks = manifest.chunks if (manifest := self._reader.manifest) else 0
         for more in _MORE_CHUNKS:
             nearest = self._reader.nearest(query, self._model_id, count * more, allowed)
             for unit, distance in nearest[taken:]:
                 found.setdefault(unit >> CHUNK_BITS, -distance)
-            if len(found) >= files or len(nearest) == taken:
+            if len(found) >= files or len(nearest) in (taken, chunks):
                 break
             taken = len(nearest)
         return found
+
+    def propose_ahead(self, query: NDArray[np.float32], count: int, allowed: Set[int] | None) -> None:
+        """Ask for what `propose` will (`Index.ahead`), with more chunks where so few are there that these may be of few
+        files."""
+        manifest = self._reader.manifest
+        few = manifest is not None and manifest.chunks <= count * _MORE_CHUNKS[-1]
+        for more in _MORE_CHUNKS[: 2 if few else 1]:
+            self._reader.nearest(query, self._model_id, count * more, allowed)
 
     def propose_chunks(
         self, query: NDArray[np.float32], count: int, allowed: Set[int] | None

@@ -187,12 +187,12 @@ class PostgresIndex:
             self.derived.clear()
 
     def ahead(self, *asks: Callable[[Index], object]) -> None:
-        self._recording = True
+        before, self._recording = self._recording, True  # what is asked ahead may itself say what comes next
         try:
             for ask in asks:
                 ask(self)
         finally:
-            self._recording = False
+            self._recording = before
 
     def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key], *more: _Known[_Key, Any]) -> None:
         """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be."""
