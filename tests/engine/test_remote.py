@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.engine.engines import Engines
 from findling.faces.cli.main import main
 from findling.model import errors
 from findling.model.types import Query
@@ -82,6 +83,40 @@ def test_a_shared_store_answers_as_the_folder_does(folder: Path, url: str, store
         assert (again.changed, again.removed, again.embedded) == (0, 0, 0)
         status = engine.status()
         assert status.coverage.embedded_chunks == status.coverage.chunks and status.freshness == "fresh"
+
+
+def test_collections_that_everybody_finds_are_one_index(
+    folder: Path, url: str, stored: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for path in sorted((folder / "cache").glob("*.py")):
+        (other / path.name).write_bytes(path.read_bytes() + b"\n# another copy of the cache\n")
+    with Engine.open(root=folder) as one, Engine.open(root=other) as two:
+        one.index()
+        two.index()
+        several = Engines({"one": one, "two": two})
+        expected = [
+            [(hit.path, hit.start_line, hit.end_line) for hit in several.search(question, limit=20).hits]
+            for question in QUESTIONS
+        ]
+    stored(url)
+    for name, root in (("one", folder), ("two", other)):
+        monkeypatch.setenv("FINDLING_COLLECTION", name)
+        with Engine.open(root=root) as engine:
+            engine.index()
+    for names in ("one,two", "*"):
+        monkeypatch.setenv("FINDLING_COLLECTION", names)
+        with Engine.open(root=tmp_path) as engine:
+            found = [
+                [(hit.path, hit.start_line, hit.end_line) for hit in engine.search(question, limit=20).hits]
+                for question in QUESTIONS
+            ]
+            assert found == expected
+            assert {path.partition("/")[0] for path, _, _ in found[1]} == {"one", "two"}
+    monkeypatch.setenv("FINDLING_COLLECTION", "three")
+    with Engine.open(root=tmp_path) as engine, pytest.raises(errors.IndexNotReady, match="has no collection three"):
+        engine.search("anything")
 
 
 def test_a_ranked_question_takes_four_round_trips(

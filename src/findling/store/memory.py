@@ -45,6 +45,7 @@ class Statistics(Struct, frozen=True):
 
 class _Content(Struct):
     blob_id: int
+    hash: bytes
     reading: Reading
     symbols: list[SymbolRow]
     terms: Sequence[int]
@@ -111,6 +112,7 @@ class MemoryIndex:
         names = [squashed(symbol.name) for symbol in reading.symbols]
         self._contents[blob_id] = _Content(
             blob_id,
+            content_hash,
             reading,
             [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(reading.symbols)],
             term_rows.unpack(reading.terms),
@@ -337,8 +339,8 @@ class MemoryIndex:
 
     def _defined(self, fits: Callable[[str], bool], limit: int, only: OnlyThese) -> list[SymbolRow]:
         found: list[SymbolRow] = []
-        for blob_id, content in self._contents.items():
-            if only.blobs is not None and blob_id not in only.blobs:
+        for content in sorted(self._contents.values(), key=lambda content: content.hash):
+            if only.blobs is not None and content.blob_id not in only.blobs:
                 continue
             found += [
                 symbol

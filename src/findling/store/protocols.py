@@ -143,7 +143,8 @@ class Proposals(Protocol):
         """Every squashed name that is defined, each once."""
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
-        """Definitions whose squashed name is one of these, at most about ``limit``."""
+        """Definitions whose squashed name is one of these, at most about ``limit``: of more, those of the contents
+        whose hashes come first, as ids tell how the index came about."""
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """The same whose name begins with (``prefix``) or contains a text."""

@@ -26,14 +26,20 @@ if TYPE_CHECKING:
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.store.local.reader import IndexReader
-    from findling.store.postgresql import Database, PostgresIndex
+    from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.protocols import Index
 
 SCHEMA_VERSION = 1
 
+LIVE = "live"
+"""In place of a ref: the files of a folder as they are."""
+
+ALL_COLLECTIONS = "*"
+
 
 class RemoteStore(OpenStore):
-    """The view of one folder, private to this user on this machine: others' folders of the same name are other views.
+    """The view of one folder, private to this user on this machine: others' folders of the same name are other views;
+    or the collections that the configuration names, which everybody finds.
 
     ``url``: the store's address. Nothing is looked at on disk for a question; what was published last is searched.
     """
@@ -54,7 +60,7 @@ class RemoteStore(OpenStore):
 
     @property
     def manifest_key(self) -> tuple[str, str]:
-        return str(self.root), "live"
+        return str(self.root), LIVE
 
     @property
     def owner(self) -> str:
@@ -64,7 +70,25 @@ class RemoteStore(OpenStore):
     def remote(self) -> PostgresIndex:
         from findling.store import postgresql
 
-        return postgresql.PostgresIndex(self.database, [postgresql.View(*self.manifest_key, self.owner)])
+        if not (names := self.configuration.collections):
+            return postgresql.PostgresIndex(self.database, [self._view])
+        if ALL_COLLECTIONS in names:
+            names = tuple(self.database.collections())
+        alone = len(names) == 1
+        views = [postgresql.View(name, LIVE, name="" if alone else name.replace("/", "_")) for name in names]
+        return postgresql.PostgresIndex(self.database, views)
+
+    @property
+    def _view(self) -> View:
+        """What `fill` publishes. Raises `InvalidInput` where that is not one."""
+        from findling.store import postgresql
+
+        names = self.configuration.collections
+        if not names:
+            return postgresql.View(*self.manifest_key, self.owner)
+        if len(names) > 1 or ALL_COLLECTIONS in names:
+            raise errors.InvalidInput("A folder is published under one name.", remedy="Name one collection.")
+        return postgresql.View(names[0], LIVE)
 
     @property
     def reader(self) -> IndexReader:
@@ -87,6 +111,13 @@ class RemoteStore(OpenStore):
         with self.remote.snapshot():
             yield
             unpublished = self.remote.manifest is None
+        names = ", ".join(self.configuration.collections)
+        if unpublished and names:
+            del self.remote  # who comes next may find them
+            raise errors.IndexNotReady(
+                f"{self.database.url} has no collection {names}.",
+                remedy=f"'findling index --store {self.database.url} --collection NAME PATH' publishes one.",
+            )
         if unpublished:
             raise errors.IndexNotReady(
                 f"{self.root} is not indexed in {self.database.url}.",
@@ -135,8 +166,7 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         limits = self.configuration.limits if self.configuration.chunking else None
         embedder = self.semantics.embedder() if embed else None
-        view = postgresql.View(*self.manifest_key, self.owner)
-        with postgresql.ViewWriter(self.database, view, filling.recipe_of(limits)) as writer:
+        with postgresql.ViewWriter(self.database, self._view, filling.recipe_of(limits)) as writer:
             if anew:
                 writer.empty()
             return filling.fill(
