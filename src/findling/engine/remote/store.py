@@ -15,7 +15,7 @@ from findling import search
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.text_encodings import as_utf8
-from findling.outbound.files import NotRead
+from findling.outbound.files import NotRead, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,6 +98,10 @@ class RemoteStore(OpenStore):
     @property
     def generation(self) -> str:
         return f"{self.remote.totals.generation}:{self.url}"
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        status = StoreFiles(self.remote).status(path)
+        return None if isinstance(status, NotRead) else (status.st_size, stamp_of(status))
 
     @property
     def exists(self) -> bool:
@@ -227,10 +231,11 @@ class StoreFiles:
         with self._index.snapshot():
             file = self._index.file_at(path)
             text = self._index.doc_text(file.blob_id) if file is not None else None
-        if text is None:
+        if file is None or text is None:
             return NotRead("not_found", "it is not in the store")
         values = (stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, len(text), 0, 0, 0)
-        return os.stat_result(values, {"st_mtime_ns": 0, "st_ctime_ns": 0}), text
+        # in place of a time what tells this content from others at its path
+        return os.stat_result(values, {"st_mtime_ns": file.blob_id, "st_ctime_ns": 0}), text
 
     def status(self, path: str) -> os.stat_result | NotRead:
         read = self.read(path, 0)
