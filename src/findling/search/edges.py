@@ -167,8 +167,6 @@ class EdgeSearch:
 
     def overridden(self, definition: Definition) -> list[Definition]:
         """The members of the same name in what a member's type inherits."""
-        if definition.file.language not in LANGUAGES:
-            return []
         return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
