@@ -32,6 +32,9 @@ from findling.store.protocols import Index
 MOST_EDGES = 2_000
 """Found for one question; a name with more is one that nobody reads the list of."""
 
+FILES_OF_STEPS = 100
+"""Files that are gone through where callers' callers are followed: names that many files hold would take seconds."""
+
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
 
@@ -123,6 +126,7 @@ class EdgeSearch:
     ) -> None:
         self._index = index
         self._most_files = most_files
+        self._files_left: int | None = None
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
@@ -136,6 +140,7 @@ class EdgeSearch:
     # --- callers --------------------------------------------------------------------------------------------
 
     def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
+        self._files_left = FILES_OF_STEPS if steps > 1 else None
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
@@ -185,9 +190,11 @@ class EdgeSearch:
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or time.monotonic() > self._until:
+                if not room or self._files_left == 0 or time.monotonic() > self._until:
                     edges.cut = True
                     break
+                if self._files_left is not None:
+                    self._files_left -= 1
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
@@ -217,6 +224,8 @@ class EdgeSearch:
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
+        using = self._index.mentioning({file.blob_id for file in files}, name)
+        files = [file for file in files if file.blob_id in using]
         return sorted(
             files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
         )

@@ -15,7 +15,7 @@ from findling import search
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.text_encodings import as_utf8
-from findling.outbound.files import NotRead
+from findling.outbound.files import NotRead, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,14 +26,20 @@ if TYPE_CHECKING:
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.store.local.reader import IndexReader
-    from findling.store.postgresql import Database, PostgresIndex
+    from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.protocols import Index
 
 SCHEMA_VERSION = 1
 
+LIVE = "live"
+"""In place of a ref: the files of a folder as they are."""
+
+ALL_COLLECTIONS = "*"
+
 
 class RemoteStore(OpenStore):
-    """The view of one folder, private to this user on this machine: others' folders of the same name are other views.
+    """The view of one folder, private to this user on this machine: others' folders of the same name are other views;
+    or the collections that the configuration names, which everybody finds.
 
     ``url``: the store's address. Nothing is looked at on disk for a question; what was published last is searched.
     """
@@ -54,7 +60,7 @@ class RemoteStore(OpenStore):
 
     @property
     def manifest_key(self) -> tuple[str, str]:
-        return str(self.root), "live"
+        return str(self.root), LIVE
 
     @property
     def owner(self) -> str:
@@ -64,7 +70,25 @@ class RemoteStore(OpenStore):
     def remote(self) -> PostgresIndex:
         from findling.store import postgresql
 
-        return postgresql.PostgresIndex(self.database, [postgresql.View(*self.manifest_key, self.owner)])
+        if not (names := self.configuration.collections):
+            return postgresql.PostgresIndex(self.database, [self._view])
+        if ALL_COLLECTIONS in names:
+            names = tuple(self.database.collections())
+        alone = len(names) == 1
+        views = [postgresql.View(name, LIVE, name="" if alone else name.replace("/", "_")) for name in names]
+        return postgresql.PostgresIndex(self.database, views)
+
+    @property
+    def _view(self) -> View:
+        """What `fill` publishes. Raises `InvalidInput` where that is not one."""
+        from findling.store import postgresql
+
+        names = self.configuration.collections
+        if not names:
+            return postgresql.View(*self.manifest_key, self.owner)
+        if len(names) > 1 or ALL_COLLECTIONS in names:
+            raise errors.InvalidInput("A folder is published under one name.", remedy="Name one collection.")
+        return postgresql.View(names[0], LIVE)
 
     @property
     def reader(self) -> IndexReader:
@@ -74,6 +98,10 @@ class RemoteStore(OpenStore):
     @property
     def generation(self) -> str:
         return f"{self.remote.totals.generation}:{self.url}"
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        status = StoreFiles(self.remote).status(path)
+        return None if isinstance(status, NotRead) else (status.st_size, stamp_of(status))
 
     @property
     def exists(self) -> bool:
@@ -87,6 +115,13 @@ class RemoteStore(OpenStore):
         with self.remote.snapshot():
             yield
             unpublished = self.remote.manifest is None
+        names = ", ".join(self.configuration.collections)
+        if unpublished and names:
+            del self.remote  # who comes next may find them
+            raise errors.IndexNotReady(
+                f"{self.database.url} has no collection {names}.",
+                remedy=f"'findling index --store {self.database.url} --collection NAME PATH' publishes one.",
+            )
         if unpublished:
             raise errors.IndexNotReady(
                 f"{self.root} is not indexed in {self.database.url}.",
@@ -135,8 +170,7 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         limits = self.configuration.limits if self.configuration.chunking else None
         embedder = self.semantics.embedder() if embed else None
-        view = postgresql.View(*self.manifest_key, self.owner)
-        with postgresql.ViewWriter(self.database, view, filling.recipe_of(limits)) as writer:
+        with postgresql.ViewWriter(self.database, self._view, filling.recipe_of(limits)) as writer:
             if anew:
                 writer.empty()
             return filling.fill(
@@ -197,10 +231,11 @@ class StoreFiles:
         with self._index.snapshot():
             file = self._index.file_at(path)
             text = self._index.doc_text(file.blob_id) if file is not None else None
-        if text is None:
+        if file is None or text is None:
             return NotRead("not_found", "it is not in the store")
         values = (stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, len(text), 0, 0, 0)
-        return os.stat_result(values, {"st_mtime_ns": 0, "st_ctime_ns": 0}), text
+        # in place of a time what tells this content from others at its path
+        return os.stat_result(values, {"st_mtime_ns": file.blob_id, "st_ctime_ns": 0}), text
 
     def status(self, path: str) -> os.stat_result | NotRead:
         read = self.read(path, 0)
