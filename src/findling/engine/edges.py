@@ -33,7 +33,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search import project_map
-from findling.search.edges import EDGES_S, MOST_EDGES
+from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.mentions import mentions
@@ -96,7 +96,7 @@ def edges(
                 else search.callers(index, asked, max(1, steps), lines=lines)
             )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
-        notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found), *([no_file] if no_file else ())]
+        notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
     return EdgeResult(
         name=name,
@@ -143,7 +143,7 @@ def impact_of_changes(
         found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
         if not distinct and not gone:
             notes.append(f"No definition changed since {since}.")
-        notes += _notes([_hit(each) for each in asked], found)
+        notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
         left = list(_left_uses(searched, lost, language))
         told["edges"] = (*left, *told["edges"])[:limit]
@@ -437,10 +437,11 @@ def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
         yield f"Uses are not followed in {', '.join(sorted(others))}; 'findling symbol --refs' lists uses of the name."
 
 
-def _notes(hits: Sequence[SymbolHit], found: search.Edges) -> Iterator[str]:
+def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterator[str]:
     yield from _unfollowed(hits)
     if found.cut:
-        yield f"Stopped after {EDGES_S:.0f} s or {MOST_EDGES:,} uses: there may be more."
+        files = f", {FILES_OF_STEPS} files" if steps > 1 else ""
+        yield f"Stopped after {EDGES_S:.0f} s{files} or {MOST_EDGES:,} uses: there may be more."
     if found.crowded:
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."

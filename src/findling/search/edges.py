@@ -33,6 +33,9 @@ from findling.store.protocols import Index
 MOST_EDGES = 2_000
 """Found for one question; a name with more is one that nobody reads the list of."""
 
+FILES_OF_STEPS = 100
+"""Files that are gone through where callers' callers are followed: names that many files hold would take seconds."""
+
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
 
@@ -124,6 +127,7 @@ class EdgeSearch:
     ) -> None:
         self._index = index
         self._most_files = most_files
+        self._files_left: int | None = None
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
@@ -137,6 +141,7 @@ class EdgeSearch:
     # --- callers --------------------------------------------------------------------------------------------
 
     def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
+        self._files_left = FILES_OF_STEPS if steps > 1 else None
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
@@ -162,7 +167,9 @@ class EdgeSearch:
         return edges
 
     def overridden(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in what a member's type inherits."""
+        """The members of the same name in what a member's type inherits; none in a language without rules."""
+        if definition.file.language not in RULES:
+            return []
         return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
@@ -184,9 +191,11 @@ class EdgeSearch:
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or time.monotonic() > self._until:
+                if not room or self._files_left == 0 or time.monotonic() > self._until:
                     edges.cut = True
                     break
+                if self._files_left is not None:
+                    self._files_left -= 1
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
@@ -194,7 +203,10 @@ class EdgeSearch:
         return edges
 
     def overriding(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in types that inherit a member's type by name."""
+        """The members of the same name in types that inherit a member's type by name; none in a language without
+        rules."""
+        if definition.file.language not in RULES:
+            return []
         names = self._resolver.names(definition.file)
         owner = names.parent(definition.symbol.position)
         if not names.is_type(owner):
@@ -213,6 +225,8 @@ class EdgeSearch:
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
+        using = self._index.mentioning({file.blob_id for file in files}, name)
+        files = [file for file in files if file.blob_id in using]
         return sorted(
             files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
         )
