@@ -22,7 +22,8 @@ NOTHING = pack([])
 
 symbols = msgspec.msgpack.Decoder(list[Symbol]).decode
 chunks = msgspec.msgpack.Decoder(list[ChunkRow]).decode
-_uses = msgspec.msgpack.Decoder(tuple[list[str], list[int]]).decode
+_uses = msgspec.msgpack.Decoder(tuple[list[str], bytes]).decode
+_numbers = msgspec.msgpack.Decoder(list[int]).decode
 tree = msgspec.msgpack.Decoder(tuple[int, TreeState]).decode
 
 _COLUMNS = 6
@@ -35,7 +36,7 @@ _KIND_OF = {kind: place for place, kind in enumerate(USE_KINDS)}
 
 def pack_uses(found: Sequence[Use]) -> bytes:
     """Uses in bytes: each text once, and for each use six small numbers, lines and symbols as steps from the last.
-    They are compressed, as that halves them."""
+    The numbers are compressed, as that halves the whole; the texts are not, as a store looks for names in them."""
     texts: dict[str, int] = {"": 0}
     numbers: list[int] = []
     line = symbol = 0
@@ -49,19 +50,18 @@ def pack_uses(found: Sequence[Use]) -> bytes:
             texts.setdefault(use.value, len(texts)),
         )
         line, symbol = use.line, use.symbol
-    return zlib.compress(pack((list(texts), numbers)), 1) if found else NOTHING
+    return pack((list(texts), zlib.compress(pack(numbers), 1))) if found else NOTHING
 
 
 def uses(data: bytes) -> list[Use]:
     """What was packed."""
     if data == NOTHING:
         return []
-    unpacking = zlib.decompressobj()
+    texts, packed = _uses(data)
     try:
-        packed = unpacking.decompress(data, _MOST_BYTES)
+        numbers = _numbers(zlib.decompressobj().decompress(packed, _MOST_BYTES))
     except zlib.error as error:
         raise ValueError(str(error)) from error
-    texts, numbers = _uses(packed)
     kinds, names, receivers, lines, symbols, values = (numbers[column::_COLUMNS] for column in range(_COLUMNS))
     text = texts.__getitem__
     columns = (
