@@ -166,7 +166,9 @@ class EdgeSearch:
         return edges
 
     def overridden(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in what a member's type inherits."""
+        """The members of the same name in what a member's type inherits; none in a language without rules."""
+        if definition.file.language not in RULES:
+            return []
         return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
@@ -200,7 +202,10 @@ class EdgeSearch:
         return edges
 
     def overriding(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in types that inherit a member's type by name."""
+        """The members of the same name in types that inherit a member's type by name; none in a language without
+        rules."""
+        if definition.file.language not in RULES:
+            return []
         names = self._resolver.names(definition.file)
         owner = names.parent(definition.symbol.position)
         if not names.is_type(owner):
