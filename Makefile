@@ -136,7 +136,7 @@ $(INSTALLED_DEV): pyproject.toml | $(PY)
 $(NODE_PACKAGES)/.installed: tests/e2e/package.json | $(PY)
 	mkdir -p $(@D) && cp $< $(@D)/package.json
 	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
-	$(PIP) install 'playwright>=1.60'
+	$(PIP) install 'playwright>=1.60' -e '.[langchain,llama-index]'
 	@touch $@
 
 # Models and servers of their own, so an environment of its own; the weights' packages want nothing beside them.

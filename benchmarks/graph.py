@@ -1,19 +1,21 @@
-"""How right `findling callers` is: its edges beside those of an analyser, jedi, which infers types by reading programs.
+"""How right `findling callers` is: its edges beside those of an analyser, which knows the language's types.
 
     python benchmarks/graph.py FOLDER ...                 prints a Markdown table
-    python benchmarks/graph.py FOLDER --write COMMIT      asks jedi (pip install jedi); takes minutes
+    python benchmarks/graph.py FOLDER --write COMMIT      asks the analyser; takes minutes
 
-The name of FOLDER is that of its file in `results/graph/`, where what jedi said is kept with the commit that it said it
-of; FOLDER must hold that commit.
+The name of FOLDER is that of its file in `results/graph/`, where what the analyser said is kept with the commit that it
+said it of; FOLDER must hold that commit. Analysers, by the language that most files have: jedi (pip) for Python, the
+language service of typescript (npm; NODE_PATH tells node where it is) for TypeScript and JavaScript, libclang (pip) for
+C, go/types (the standard library of Go) for Go, javac (a JDK) for Java.
 
 Of each folder a hundred functions, methods and classes are drawn: a third each of those whose name is used at two to
 four places, at five to nineteen, and at more. At each place where such a name is used (at most `MOST_USES`, drawn),
-jedi says which definition is meant. Places that it leaves open are not compared; how many these are is printed, and how
-many edges findling has there. Imports are no edges.
+the analyser says which definition is meant. Places that it leaves open are not compared; how many these are is printed,
+and how many edges findling has there. Imports are no edges.
 
-- precision of grades: the share of the edges of these grades, at compared places, that jedi has too;
-- recall of grades: the share of jedi's edges that are found with one of them;
-- possible for each true: how many edges of this grade there are, at all places, for each edge of jedi's.
+- precision of grades: the share of the edges of these grades, at compared places, that the analyser has too;
+- recall of grades: the share of the analyser's edges that are found with one of them;
+- possible for each true: how many edges of this grade there are, at all places, for each edge of the analyser's.
 """
 
 from __future__ import annotations
@@ -23,48 +25,70 @@ import gzip
 import json
 import random
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from findling import Engine
+from findling.model.languages import language_of
+from findling.model.rows import FileRow
 from findling.reading.syntax import references
 from findling.search.edges import Definition, callers
 
-RESULTS = Path(__file__).parent / "results" / "graph"
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "graph"
 DEFINITIONS = 100
 MOST_USES = 60
 STRATA = ((2, 4), (5, 19), (20, 10_000))
-KINDS = ("fn", "method", "class")
+KINDS = ("fn", "method", "class", "struct", "interface", "trait")
 SEED = 1
 
+_CONSTRUCTORS = ("constructor", "__init__")
+
 Place = tuple[str, int, int]
+"""Path, line, column in characters."""
+
+Meant = list[list[Any]] | Literal["import"] | None
+"""Paths and lines of definitions; None where an analyser does not know, "import" where a name is imported."""
 
 
-# --- what jedi says ---------------------------------------------------------------------------------------------------
+# --- what an analyser says --------------------------------------------------------------------------------------------
 
 
 def truth(folder: Path, commit: str) -> dict[str, Any]:
-    """What jedi says of a hundred names in a folder."""
-    import jedi
-
+    """What the analyser of a folder's language says of a hundred names."""
     draw = random.Random(SEED)
-    sources = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
+    family = max(ANALYSERS, key=lambda each: len(_sources(folder, each)))
+    sources = _sources(folder, family)
     drawn = _drawn(folder, sources, draw)
-    told = []
-    ask = _asked_jedi(folder, sources)
-    for number, (path, lines, name, places) in enumerate(drawn):
-        began = time.monotonic()
-        uses = []
-        for place in sorted(draw.sample(places, min(len(places), MOST_USES))):
-            meant = ask(place)
-            uses.append([*place, None if meant is None else any((path, line) in meant for line in lines)])
-        told.append({"path": path, "line": lines[0], "name": name, "uses": uses})
-        print(number, path, name, len(uses), f"{time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
-    return {"commit": commit, "jedi": jedi.__version__, "definitions": told}
+    chosen = [sorted(draw.sample(places, min(len(places), MOST_USES))) for _, _, _, places in drawn]
+    asked = sorted({place for places in chosen for place in places})
+    version, meant = ANALYSERS[family].ask(folder, sources, asked)
+    told = dict(zip(asked, meant, strict=True))
+    definitions = []
+    for (path, lines, name, _), places in zip(drawn, chosen, strict=True):
+        at = [[path, line] for line in lines]
+        uses = [[*place, _is_meant(told[place], at)] for place in places if told[place] != "import"]
+        definitions.append({"path": path, "line": lines[0], "name": name, "uses": uses})
+    return {"commit": commit, "analyser": version, "definitions": definitions}
+
+
+def _is_meant(meant: Meant, places: list[list[Any]]) -> bool | None:
+    return None if meant is None else any(place in meant for place in places)
+
+
+def _sources(folder: Path, family: str) -> dict[str, bytes]:
+    """Texts by path of the files in the languages of a family."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
+        if path.suffix in ANALYSERS[family].suffixes and path.is_file() and "node_modules" not in inner.parts:
+            found[inner.as_posix()] = path.read_bytes()
+    return found
 
 
 def _drawn(
@@ -77,8 +101,14 @@ def _drawn(
         for path in sources:
             found = engine.file_symbols(path)
             for symbol in found.symbols if found else ():
-                if symbol.kind in KINDS and not symbol.name.startswith("__"):
+                if symbol.kind in KINDS and not symbol.name.startswith("__") and symbol.name not in _CONSTRUCTORS:
                     defined.setdefault((path, symbol.qualified_name), []).append(symbol.name_line)
+            for symbol in found.symbols if found else ():
+                if (path, symbol.qualified_name) in defined:  # a value and a type of one name, say
+                    defined[path, symbol.qualified_name].append(symbol.name_line)
+                owner, _, name = symbol.qualified_name.rpartition(".")
+                if (path, owner) in defined and (name in _CONSTRUCTORS or name == owner.rpartition(".")[2]):
+                    defined[path, owner].append(symbol.name_line)  # some analysers say that ``new A()`` means it
     every = list(defined.items())
     draw.shuffle(every)
     wanted = {bounds: -(-DEFINITIONS // len(STRATA)) for bounds in STRATA}
@@ -98,9 +128,10 @@ def _drawn(
 def _places(sources: dict[str, bytes], name: str) -> Iterator[Place]:
     for path, text in sources.items():
         if name.encode() in text:
+            language = language_of(path, text[:1000]).id
             lines = text.decode("utf-8", "replace").split("\n")
-            for line, column, _ in references(text, "python", name):
-                if not _in_import(lines, line):
+            for line, column, _ in references(text, language, name):
+                if language != "python" or not _in_import(lines, line):
                     yield path, line, column
 
 
@@ -115,7 +146,7 @@ def _in_import(lines: list[str], line: int) -> bool:
     return False
 
 
-def _asked_jedi(folder: Path, sources: dict[str, bytes]) -> Callable[[Place], set[tuple[str, int]] | None]:
+def _jedi(folder: Path, sources: dict[str, bytes], places: list[Place]) -> tuple[str, list[Meant]]:
     import jedi
 
     library = [
@@ -126,7 +157,7 @@ def _asked_jedi(folder: Path, sources: dict[str, bytes]) -> Callable[[Place], se
     project = jedi.Project(folder, sys_path=[str(folder / "src"), str(folder), *library], smart_sys_path=False)
     scripts: dict[str, Any] = {}
 
-    def ask(place: Place) -> set[tuple[str, int]] | None:
+    def ask(place: Place) -> Meant:
         path, line, column = place
         if path not in scripts:
             scripts.clear()
@@ -136,16 +167,44 @@ def _asked_jedi(folder: Path, sources: dict[str, bytes]) -> Callable[[Place], se
         except Exception as error:  # noqa: BLE001 - jedi fails in many ways; what it cannot tell is not compared
             print(f"{path}:{line}: {type(error).__name__}", file=sys.stderr)
             return None
-        meant = set()
+        meant = []
         for each in found:
             if each.type in ("param", "statement") and each.module_path == folder / path and each.line == line:
                 continue  # it stays where it is: jedi does not know
             where = each.module_path
             inside = where is not None and where.is_relative_to(folder)
-            meant.add((str(where.relative_to(folder)) if inside else "", each.line or 0))
+            meant.append([str(where.relative_to(folder)) if inside else "", each.line or 0])
         return meant or None
 
+    return f"jedi {jedi.__version__}", list(map(ask, places))
+
+
+def _program(*command: str) -> Callable[[Path, dict[str, bytes], list[Place]], tuple[str, list[Meant]]]:
+    """An analyser that is a program: a question and an answer in JSON."""
+
+    def ask(folder: Path, sources: dict[str, bytes], places: list[Place]) -> tuple[str, list[Meant]]:
+        question = json.dumps({"folder": str(folder), "files": list(sources), "places": places})
+        done = subprocess.run(command, input=question, stdout=subprocess.PIPE, text=True, check=True)
+        answer = json.loads(done.stdout)
+        return answer["version"], answer["meant"]
+
     return ask
+
+
+class Analyser(NamedTuple):
+    suffixes: tuple[str, ...]
+    ask: Callable[[Path, dict[str, bytes], list[Place]], tuple[str, list[Meant]]]
+
+
+ANALYSERS = {
+    "python": Analyser((".py",), _jedi),
+    "javascript": Analyser(
+        (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"), _program("node", str(HERE / "analysers" / "typescript.js"))
+    ),
+    "c": Analyser((".c", ".h"), _program(sys.executable, str(HERE / "analysers" / "clang.py"))),
+    "go": Analyser((".go",), _program("go", "run", str(HERE / "analysers" / "definitions.go"))),
+    "java": Analyser((".java",), _program("java", str(HERE / "analysers" / "Definitions.java"))),
+}
 
 
 # --- what findling says -----------------------------------------------------------------------------------------------
@@ -161,6 +220,10 @@ def measured(folder: Path) -> list[str]:
     with Engine.open(root=folder, cache=True) as engine:
         engine.index(embed=False)
         index = engine.collection.store.reader
+
+        def lines(file: FileRow) -> list[str]:
+            return (folder / file.path).read_text("utf-8", "replace").split("\n")
+
         with index.snapshot():
             for each in told["definitions"]:
                 file = index.file_at(each["path"])
@@ -169,7 +232,7 @@ def measured(folder: Path) -> list[str]:
                 if not file or not asked:
                     raise SystemExit(f"{folder} is not at {told['commit']}: {each['path']} has no {each['name']}.")
                 began = time.process_time()
-                found = callers(index, [Definition(file, asked[0])]).found
+                found = callers(index, [Definition(file, asked[0])], lines=lines).found
                 took.append(time.process_time() - began)
                 grades = {(edge.file.path, edge.use.line): edge.grade for edge in reversed(found)}
                 possible += sum(edge.grade == "possible" for edge in found)
@@ -201,14 +264,14 @@ def measured(folder: Path) -> list[str]:
 
 COLUMNS = (
     "repository",
-    "edges of jedi",
+    "edges of the analyser",
     "precision, certain",
     "and likely",
     "recall, certain",
     "and likely",
     "all grades",
     "possible for each true",
-    "edges where jedi leaves it open",
+    "edges where the analyser leaves it open",
     "ms of the processor, p50 / p95",
 )
 

@@ -8,6 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.config.options import Config
+    from findling.engine.async_engine import AsyncEngine
     from findling.engine.engine import Engine
     from findling.engine.library.library import Library
     from findling.model.errors import FindlingError
@@ -16,6 +17,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "engine.async_engine": "AsyncEngine",
             "engine.engine": "Engine",
             "engine.library.library": "Library",
             "config.options": "Config",
@@ -26,4 +28,4 @@ else:
 
 __version__ = "0.2.0.dev0"
 
-__all__ = ["Answer", "Config", "Engine", "FindlingError", "Library", "Query", "__version__"]
+__all__ = ["Answer", "AsyncEngine", "Config", "Engine", "FindlingError", "Library", "Query", "__version__"]

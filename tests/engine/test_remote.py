@@ -4,6 +4,9 @@ store that cannot answer."""
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.config import Config
+from findling.engine.engines import Engines
 from findling.faces.cli.main import main
 from findling.model import errors
 from findling.model.types import Query
@@ -82,6 +87,40 @@ def test_a_shared_store_answers_as_the_folder_does(folder: Path, url: str, store
         assert (again.changed, again.removed, again.embedded) == (0, 0, 0)
         status = engine.status()
         assert status.coverage.embedded_chunks == status.coverage.chunks and status.freshness == "fresh"
+
+
+def test_collections_that_everybody_finds_are_one_index(
+    folder: Path, url: str, stored: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for path in sorted((folder / "cache").glob("*.py")):
+        (other / path.name).write_bytes(path.read_bytes() + b"\n# another copy of the cache\n")
+    with Engine.open(root=folder) as one, Engine.open(root=other) as two:
+        one.index()
+        two.index()
+        several = Engines({"one": one, "two": two})
+        expected = [
+            [(hit.path, hit.start_line, hit.end_line) for hit in several.search(question, limit=20).hits]
+            for question in QUESTIONS
+        ]
+    stored(url)
+    for name, root in (("one", folder), ("two", other)):
+        monkeypatch.setenv("FINDLING_COLLECTION", name)
+        with Engine.open(root=root) as engine:
+            engine.index()
+    for names in ("one,two", "*"):
+        monkeypatch.setenv("FINDLING_COLLECTION", names)
+        with Engine.open(root=tmp_path) as engine:
+            found = [
+                [(hit.path, hit.start_line, hit.end_line) for hit in engine.search(question, limit=20).hits]
+                for question in QUESTIONS
+            ]
+            assert found == expected
+            assert {path.partition("/")[0] for path, _, _ in found[1]} == {"one", "two"}
+    monkeypatch.setenv("FINDLING_COLLECTION", "three")
+    with Engine.open(root=tmp_path) as engine, pytest.raises(errors.IndexNotReady, match="has no collection three"):
+        engine.search("anything")
 
 
 def test_a_ranked_question_takes_four_round_trips(
@@ -182,3 +221,42 @@ def test_a_database_that_is_killed_and_comes_back(
         assert places(engine, QUESTIONS[0]) == before
         with pytest.raises(errors.IndexUnavailable, match="read-only; nothing was changed"):
             engine.index(force=True)
+
+
+@pytest.mark.engines
+def test_a_run_that_is_killed_leaves_what_was_published(
+    folder: Path, url: str, stored: Callable[[str], None], tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(folder, root, ignore=shutil.ignore_patterns(".findling"))
+    stored(url)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = places(engine, QUESTIONS[0])
+        for file in root.rglob("*.py"):
+            file.write_text(file.read_text(encoding="utf-8").replace("retry", "again"), encoding="utf-8")
+        for after_s in (0.3, 0.6, 0.9, 1.2, 1.5):
+            run = subprocess.Popen([sys.executable, "-m", "findling", "index", str(root)], stderr=subprocess.DEVNULL)
+            time.sleep(after_s)
+            run.kill()
+            run.wait()
+        found = places(engine, QUESTIONS[0])
+        if found == before:  # none came so far that it had published
+            assert engine.status().coverage.files == 61
+        _index_once_free(engine)
+        anew = places(engine, QUESTIONS[0])
+    with Engine.open(root=root, config=Config()) as local:
+        local.index()
+        assert anew == places(local, QUESTIONS[0]) and found in (before, anew)
+
+
+def _index_once_free(engine: Engine) -> None:
+    """Index as soon as the server has noticed that the last writer is gone."""
+    for _ in range(100):
+        try:
+            engine.index()
+        except errors.IndexBusy:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("the view was never given up")

@@ -239,6 +239,8 @@ def test_filters_narrow_the_answer(page: TestClient, filters: str, files: set[st
 
 def test_what_does_not_occur_is_said(page: TestClient) -> None:
     assert "'percolate_beans' does not occur" in seen(page, "/?q=percolate_beans").text
+    near = seen(page, "/?q=chek_levle")
+    assert "does not occur" in near.text and near.links("/file/kitchen/kettle.py?lines=13-13")
 
 
 def test_a_file_is_shown_in_full_with_its_outline(page: TestClient) -> None:

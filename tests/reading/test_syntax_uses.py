@@ -108,4 +108,4 @@ def test_names_in_other_letters() -> None:
 
 
 def test_languages_without_uses_have_none() -> None:
-    assert uses(b"package a\nfunc f() { f() }\n", "go") == []
+    assert uses(b"function f() f() end\n", "lua") == []

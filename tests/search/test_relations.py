@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from findling.model.languages import LANGUAGES
 from findling.model.rows import FileRow
 from findling.search.edges import Definition
 from findling.search.flow import asks_for_a_flow
@@ -117,6 +120,27 @@ def test_a_chain_begins_at_a_caller_that_two_places_share() -> None:
     found, every = relating(files)
     steps = found.chain([every["a.py:one"], every["a.py:two"]])
     assert [(each.name, each.depth) for each in steps] == [("both", 0), ("two", 1), ("one", 1)]
+
+
+METHODS = {
+    "csharp": "class A : B {\n  public int Get(int x) {\n    var a = 1;\n    return Put(x);\n  }\n}\n",
+    "kotlin": "class A : B() {\n  fun get(x: Int): Int {\n    val a = 1\n    return put(x)\n  }\n}\n",
+    "php": "<?php\nclass A extends B {\n  function get($x) {\n    $a = 1;\n    return put($x);\n  }\n}\n",
+    "ruby": "class A < B\n  def get(x)\n    a = 1\n    put(x)\n  end\nend\n",
+    "swift": "class A: B {\n  func get(x: Int) -> Int {\n    let a = 1\n    return put(x)\n  }\n}\n",
+    "rust": "struct A;\nimpl A {\n  fn get(x: i32) -> i32 {\n    let a = 1;\n    put(x)\n  }\n}\n",
+    "scala": "class A extends B {\n  def get(x: Int): Int = {\n    val a = 1\n    put(x)\n  }\n}\n",
+    "lua": "local A = {}\nfunction A:get(x)\n  local a = 1\n  return put(x)\nend\n",
+}
+
+
+@pytest.mark.parametrize("language", METHODS)
+def test_a_method_of_a_language_whose_uses_are_not_followed_has_no_relations_and_does_no_harm(language: str) -> None:
+    relating_, every = relating({f"a/one{LANGUAGES[language].extensions[0]}": METHODS[language]})
+    assert any(definition.symbol.kind in ("method", "fn") for definition in every.values())
+    for definition in every.values():
+        relating_.of(definition, 5_000)
+    relating_.chain(list(every.values()))
 
 
 def test_recursion_ends() -> None:

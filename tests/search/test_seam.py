@@ -200,6 +200,8 @@ def _content(index: Index, file: FileRow | None) -> Any:
         index.chunks(of_blob),
         [symbol[1:] for symbol in index.symbols(of_blob)],
         list(index.uses(of_blob)),
+        [name for use in index.uses(of_blob) if not index.mentioning([of_blob], name := use.name)],
+        index.mentioning([of_blob], "no such name"),
         {key: list(row) for key, row in index.terms([of_blob]).items()}.get(of_blob),
         index.defined_names([of_blob]).get(of_blob),
         index.doc_text(of_blob) if file.converted else None,

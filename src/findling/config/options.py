@@ -368,6 +368,13 @@ class Store(Struct, frozen=True, kw_only=True):
         project=NEVER,
         unset="an index on this machine",
     )
+    collections: tuple[str, ...] = option(
+        (),
+        "Names under which the store has collections that everybody finds: these are searched, all of them for `*`, "
+        "instead of your own view of the folder; `findling index` publishes the folder under the one that is named.",
+        environment="FINDLING_COLLECTION",
+        project=NEVER,
+    )
 
 
 @group

@@ -128,6 +128,11 @@ class Configuration:
         return self.config.store.url if self.config is not None and self.recipe is None else None
 
     @property
+    def collections(self) -> tuple[str, ...]:
+        """What of the shared store is searched instead of this folder's own view."""
+        return self.config.store.collections if self.config is not None else ()
+
+    @property
     def auto_index(self) -> bool:
         """Whether a question may take in what changed."""
         return self.config is None or self.config.semantic.auto_index

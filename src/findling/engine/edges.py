@@ -33,7 +33,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search import project_map
-from findling.search.edges import EDGES_S, MOST_EDGES
+from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.mentions import mentions
@@ -89,11 +89,14 @@ def edges(
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
         if asked and few:
+            lines = searched.lines
             found = (
-                search.callees(index, asked) if direction == "callees" else search.callers(index, asked, max(1, steps))
+                search.callees(index, asked, lines=lines)
+                if direction == "callees"
+                else search.callers(index, asked, max(1, steps), lines=lines)
             )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
-        notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found), *([no_file] if no_file else ())]
+        notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
     return EdgeResult(
         name=name,
@@ -137,10 +140,10 @@ def impact_of_changes(
         if len(distinct) > MOST_CHANGED:
             notes.append(f"{len(distinct)} definitions changed; only the first {MOST_CHANGED} were followed.")
         asked = distinct[:MOST_CHANGED]
-        found = search.callers(index, asked, steps) if asked else search.Edges([])
+        found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
         if not distinct and not gone:
             notes.append(f"No definition changed since {since}.")
-        notes += _notes([_hit(each) for each in asked], found)
+        notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
         left = list(_left_uses(searched, lost, language))
         told["edges"] = (*left, *told["edges"])[:limit]
@@ -171,7 +174,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
                 notes.append(f"{name}: nothing is defined by this name.")
             ends.append((exact or named.found, list(_definitions(searched, exact)) if few else []))
         (origins, starts), (goals, targets) = ends
-        found = trail(index, starts, targets) if starts and targets else None
+        found = trail(index, starts, targets, searched.lines) if starts and targets else None
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             notes.append(f"{way}{', and not all were looked at' if found.cut else ''}.")
@@ -199,7 +202,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
         files = project_map.files_below(index, within)
         if not files:
             notes.append(f"No indexed file lies in {within}." if within else "Nothing is indexed.")
-        graph = project_map.graph_of(index, files)
+        graph = project_map.graph_of(index, files, searched.lines)
         ranks = graph.ranks()
         room = max_tokens * _CHARS_PER_TOKEN
         truncated = False
@@ -434,10 +437,11 @@ def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
         yield f"Uses are not followed in {', '.join(sorted(others))}; 'findling symbol --refs' lists uses of the name."
 
 
-def _notes(hits: Sequence[SymbolHit], found: search.Edges) -> Iterator[str]:
+def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterator[str]:
     yield from _unfollowed(hits)
     if found.cut:
-        yield f"Stopped after {EDGES_S:.0f} s or {MOST_EDGES:,} uses: there may be more."
+        files = f", {FILES_OF_STEPS} files" if steps > 1 else ""
+        yield f"Stopped after {EDGES_S:.0f} s{files} or {MOST_EDGES:,} uses: there may be more."
     if found.crowded:
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."

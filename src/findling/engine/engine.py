@@ -124,6 +124,8 @@ class Engine(Questions):
         with suppress(errors.ConfigError):  # what is wrong is said when something first depends on it
             if (url := engine._store.configuration.store_url) is not None:
                 engine._store = RemoteStore(engine._store, url)
+                if engine._store.configuration.collections:
+                    engine.scope = ""  # they have folders of their own
         engine = engine.at(ref)
         if ref is not None:
             check_scope(found.root, engine.ref, found.scope)

@@ -24,7 +24,7 @@ class Symbol(NamedTuple):
     signature: str
 
 
-USE_KINDS = ("call", "import", "inherit", "decorate", "type", "read", "write", "return")
+USE_KINDS = ("call", "import", "inherit", "decorate", "type", "read", "write", "return", "export", "package")
 
 MOST_ARGUMENTS = 15
 """So many arguments or more, or nobody can tell how many: a list is unpacked into them."""
@@ -40,7 +40,9 @@ class Use(NamedTuple):
     ``receiver`` is what stands before the name (``self.box`` of ``self.box.add(1)``), as written but without arguments.
     Of an import, ``name`` is the name in the module ('' for the module itself, ``*`` for all), ``receiver`` the module
     and ``value`` the name in this file. Of a write, ``value`` is what the name gets, or its annotation after a colon. A
-    "return" has the annotation of what the definition around it gives.
+    "return" has the annotation of what the definition around it gives. An "export" is an import for others: they get
+    it as ``value`` ("default"; "=" where the file gives nothing else), ``receiver`` is '' for a name of this file. Of a
+    "package" ``value`` is the package of the file.
     """
 
     kind: str

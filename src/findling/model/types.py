@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, Protocol, Self, TypedDict
 from msgspec import Struct
 
 from findling.model.plurals import count
+from findling.model.tables import Row, Table
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -185,7 +186,7 @@ class LineMatch(Struct, frozen=True):
     offset: int = -1
 
 
-class FileMatches(Struct, frozen=True):
+class FileMatches(Row, Struct, frozen=True):
     """What matches in a file: the lines that were asked for, how many occurrences and lines there are, and the bytes of
     its text."""
 
@@ -196,7 +197,7 @@ class FileMatches(Struct, frozen=True):
     size: int
 
 
-class GrepResult(Struct, frozen=True):
+class GrepResult(Table, Struct, frozen=True):
     """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
 
     ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
@@ -218,6 +219,15 @@ class GrepResult(Struct, frozen=True):
     took_ms: float
     notes: tuple[str, ...] = ()
     counts_exact: bool = True
+
+    @property
+    def rows(self) -> tuple[FileMatches, ...]:
+        return self.files
+
+    @property
+    def heading(self) -> str:
+        lines, files = count(self.total_lines, "line"), count(self.total_files, "file")
+        return f"{self.pattern!r}: {lines} in {files}"
 
 
 class GrepOptions(TypedDict, total=False):
@@ -338,7 +348,7 @@ class Step(Struct, frozen=True):
     why: str = ""
 
 
-class SymbolHit(Struct, frozen=True):
+class SymbolHit(Row, Struct, frozen=True):
     """A definition. ``body``: its text from its first line on, as much of it as was asked for; ``related``: what
     belongs to one that is shown so."""
 
@@ -356,7 +366,7 @@ class SymbolHit(Struct, frozen=True):
     related: Relations = Relations()
 
 
-class Reference(Struct, frozen=True):
+class Reference(Row, Struct, frozen=True):
     """A use of a name in code: neither its definition nor inside a comment or a string."""
 
     path: str
@@ -366,7 +376,7 @@ class Reference(Struct, frozen=True):
     enclosing: str = ""
 
 
-class SymbolResult(Struct, frozen=True):
+class SymbolResult(Table, Struct, frozen=True):
     """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
     that the name occurs nowhere, where that is known. ``generation``: as an `Answer`'s."""
 
@@ -385,8 +395,17 @@ class SymbolResult(Struct, frozen=True):
     absent: tuple[Absent, ...] = ()
     generation: str = ""
 
+    @property
+    def rows(self) -> tuple[SymbolHit | Reference, ...]:
+        return (*self.definitions, *self.references)
 
-class Edge(Struct, frozen=True):
+    @property
+    def heading(self) -> str:
+        defined, used = count(self.total_definitions, "definition"), count(self.total_references, "use")
+        return f"{self.name!r}: {defined}, {used}, {self.freshness}"
+
+
+class Edge(Row, Struct, frozen=True):
     """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
     means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
     rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that is."""
@@ -405,7 +424,7 @@ class Edge(Struct, frozen=True):
     step: int = 1
 
 
-class EdgeResult(Struct, frozen=True):
+class EdgeResult(Table, Struct, frozen=True):
     """Who uses definitions, or what they use, surest first. ``name``: what was asked for, of changes the ref that they
     are compared with. ``definitions``: those that were asked about, or the nearest where nothing has the name;
     ``absent`` where it does not even occur; ``gone``: those that changes have taken out, by where they stood.
@@ -432,6 +451,15 @@ class EdgeResult(Struct, frozen=True):
     gone: tuple[Reference, ...] = ()
     tests: tuple[Step, ...] = ()
     documents: tuple[Reference, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Edge, ...]:
+        return self.edges
+
+    @property
+    def heading(self) -> str:
+        grades = ", ".join(f"{self.totals.get(grade, 0)} {grade}" for grade in GRADES)
+        return f"{self.direction} of {self.name!r}: {grades}, {self.freshness}"
 
 
 class TraceResult(Struct, frozen=True):
@@ -561,7 +589,7 @@ class Reason(Struct, frozen=True):
     words: str
 
 
-class Hit(Struct, frozen=True):
+class Hit(Row, Struct, frozen=True):
     """One place of the answer: the best range of a file, with the file's other good places folded under it.
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
@@ -670,7 +698,7 @@ _SHOWN_CHARS = 120
 """Of a text that does not occur, in a sentence about it."""
 
 
-class SearchResult(Struct, frozen=True):
+class SearchResult(Table, Struct, frozen=True):
     """An answer: hits in order, and what it is worth.
 
     ``total`` counts distinct files that matched before the cut to ``limit``, ``offset`` those before the first hit.
@@ -702,6 +730,15 @@ class SearchResult(Struct, frozen=True):
     lacking: tuple[str, ...] = ()
     offset: int = 0
     chain: tuple[Step, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Hit, ...]:
+        return self.hits
+
+    @property
+    def heading(self) -> str:
+        places = f"{len(self.hits)} of {count(self.total, 'place')}"
+        return f"{self.query!r}: {places}, confidence {self.confidence:.2f}, {self.freshness}, {self.completeness}"
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
         """The hits by their groups, in the order of these; all of them under None where there are none."""
@@ -801,7 +838,7 @@ class Confidence(Struct, frozen=True):
     absent: bool = False
 
 
-class Answer(Struct, frozen=True):
+class Answer(Table, Struct, frozen=True):
     """All that is known of what was asked: `Engine.search`'s result, and what any contract says beside it.
 
     ``grounds`` has one entry for each of the result's hits, in order. ``second``: the second place and its grounds,
@@ -825,6 +862,14 @@ class Answer(Struct, frozen=True):
     no_file: str = ""
     timings_ms: Mapping[str, float] = {}
     generation: str = ""
+
+    @property
+    def rows(self) -> tuple[Hit, ...]:
+        return self.result.rows
+
+    @property
+    def heading(self) -> str:
+        return self.result.heading
 
     @property
     def absent(self) -> tuple[Absent, ...]:

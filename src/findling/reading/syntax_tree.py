@@ -115,6 +115,12 @@ def captured(root: Node, name: str, query: str) -> dict[str, list[Node]]:
     return QueryCursor(_query(name, query)).captures(root)
 
 
+def matched(node: Node, name: str, query: str) -> list[dict[str, Node]]:
+    """The matches of a query below a node, each as its captured nodes by name."""
+    matches = QueryCursor(_query(name, query)).matches(node)
+    return [{capture: nodes[0] for capture, nodes in found.items()} for _, found in matches]
+
+
 def unparsed_bytes(root: Node) -> int:
     """How much of the text the grammar could not read: bytes inside error nodes, one per missing token."""
     if not root.has_error:

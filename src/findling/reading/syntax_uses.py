@@ -1,19 +1,21 @@
 """Finds the uses of names in a syntax tree: calls, bases, decorators, types, reads, writes and imports.
 
-One query over the tree finds them; ``syntax_grammars/uses.py`` says what its captures mean. Which definition a use
-refers to is not decided here, because that needs the other files.
+One query over the tree finds them, another what imports say; ``syntax_grammars/uses.py`` tells what their captures
+mean. Which definition a use refers to is not decided here, because that needs the other files.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
-from findling.reading.syntax_grammars.uses import USES, UseGrammar
-from findling.reading.syntax_tree import captured
+from findling.reading.syntax_grammars.model import TYPE_KINDS
+from findling.reading.syntax_grammars.uses import UseGrammar, use_grammar
+from findling.reading.syntax_tree import captured, matched
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,8 +31,15 @@ MAX_DEPTH = 6
 UNKNOWN = "?"
 """Stands for a receiver or a value that has more than names, calls and subscripts."""
 
+_SEPARATOR = re.compile(rb"::|->|\?\.|\\")
+"""What is written as a dot: how members are asked for in one language or another."""
+
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
+_VALUES = frozenset(("variable", "constant"))
+_KEPT = frozenset(("import", "export", "package", "return", "decorate"))
+"""Kinds of uses that are kept whatever they name."""
+
 _SPACE = re.compile(r"\s+")
 
 _Row = tuple[int, str, str, str, int, str]
@@ -43,16 +52,31 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
     Kept are members (``owner.name``), identifiers that the file defines or imports (all others too where it imports
     ``*``), and what is written into names that receivers begin with.
     """
-    if language not in USES or time.thread_time() > deadline:
+    table = use_grammar(language)
+    if table is None or time.thread_time() > deadline:
         return []
-    rows = _Uses(text, USES[language], found).rows(captured(root, parser, USES[language].query))
-    rows.sort()
-    return _placed(rows[:MOST_USES], text, found)
+    collected = _Uses(text, table, parser, found)
+    placed = _placed(collected.rows(captured(root, parser, table.query)), text, found)
+    uses = _without_locals(placed, found) if table.open else placed
+    return list(islice(filter(collected.matters(), uses), MOST_USES))
+
+
+def _without_locals(uses: list[Use], found: Found) -> Iterator[Use]:
+    """The uses but for reads of names that get a value in the functions around them."""
+    bound = {(use.symbol, use.name) for use in uses if use.kind == "write" and not use.receiver and use.symbol >= 0}
+    symbols = found.symbols
+    for use in uses:
+        at = use.symbol if use.kind == "read" and not use.receiver else -1
+        while at >= 0 and (symbols[at].kind in TYPE_KINDS or (at, use.name) not in bound):
+            at = symbols[at].parent
+        if at < 0:
+            yield use
 
 
 def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
-    """The rows with their lines and the innermost symbol around each; symbols are in order of their start, parents
-    first."""
+    """The rows in order, with their lines and the innermost symbol around each; symbols are in order of their start,
+    parents first."""
+    rows.sort()
     symbols = found.symbols
     uses: list[Use] = []
     following, inner = 0, -1
@@ -72,24 +96,32 @@ def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
 class _Uses:
     """Collects the uses in one tree."""
 
-    def __init__(self, text: bytes, table: UseGrammar, found: Found) -> None:
+    def __init__(self, text: bytes, table: UseGrammar, parser: str, found: Found) -> None:
         self._text = text
         self._table = table
+        self._parser = parser
         self._defined = {*found.names, *found.clauses}
+        self._functions = {
+            start for start, symbol in zip(found.names, found.symbols, strict=True) if symbol.kind not in _VALUES
+        }
         self._known = {symbol.name for symbol in found.symbols}
         """Names that the file defines or imports. Imported modules are not among them."""
         self._parts: dict[bytes, tuple[str, str]] = {}
         """Dotted name -> (receiver, name)."""
         self._rows: list[_Row] = []
+        self._imported: set[_Row] = set()
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
         for node in captures.get("import", ()):
             self._import(node)
+        self._rows += self._imported
         kinds = {
             node.end_byte: kind
             for kind, capture in (("type", "type"), ("inherit", "base"), ("decorate", "decorator"))
             for node in captures.get(capture, ())
         }
+        for node in captures.get("property", ()):
+            self._target(node, set(), "this")
         for node in captures.get("return", ()):
             annotation = self._annotation(node)
             self._rows.append((node.start_byte, "return", "", "", 0, annotation))
@@ -106,19 +138,19 @@ class _Uses:
         for capture, kind in (("base", "inherit"), ("decorator", "decorate"), ("type", "type"), ("name", "read")):
             self._names(captures.get(capture, ()), kind, done)
         self._names(captures.get("bound", ()), "write", done)
-        return list(filter(self._matters(), self._rows))
+        return self._rows
 
-    def _matters(self) -> Callable[[_Row], bool]:
-        """Whether a definition of the project can be meant by a row, or the type of a receiver is told."""
+    def matters(self) -> Callable[[Use], bool]:
+        """Whether a definition of the project can be meant by a use, or the type of a receiver is told."""
         owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
         literals = frozenset(self._table.literals.values())
-        known, every = self._known, "*" in self._known
+        known, every = self._known, self._table.open or "*" in self._known
 
-        def matters(row: _Row) -> bool:
-            _, kind, name, receiver, _, value = row
+        def matters(use: Use) -> bool:
+            kind, name, receiver, _, _, _, value = use
             if kind == "write":
                 return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
-            return receiver != "" or every or name in known or kind in ("import", "return", "decorate")
+            return receiver != "" or every or name in known or kind in _KEPT
 
         return matters
 
@@ -133,21 +165,50 @@ class _Uses:
                 done.add(end)
 
     def _import(self, node: Node) -> None:
-        for name, module, local in self._table.imports(node, self._text):
-            if max(len(name), len(module), len(local)) <= MAX_CHARACTERS:
-                self._rows.append((node.start_byte, "import", name, module, 0, local))
+        for got in matched(node, self._parser, self._table.imports):
+            at = {capture: self._dotted(each) for capture, each in got.items()}
+            module, name = at.get("module", ""), at.get("name", "")
+            if "qualified" in at:
+                before = self._prefix(got["qualified"])
+                module, _, name = ".".join(filter(None, (before, at["qualified"]))).rpartition(".")
+            kind = "export" if "export" in at else "package" if "package" in at else "import"
+            if "all" in at:
+                module, name = f"{module}.{name}" if module and name else module or name, "*"
+            elif "default" in at and kind == "import":
+                name = "default"
+            local = "default" if "default" in at and kind == "export" else "=" if "whole" in at else at.get("local", "")
+            local = at.get("package") or local or name or module
+            row = (node.start_byte, kind, name, module, 0, local)
+            if max(len(name), len(module), len(local)) <= MAX_CHARACTERS and row not in self._imported:
+                self._imported.add(row)
                 if name:
-                    self._known.add(local)
+                    self._known.add(name if kind == "export" else local)
+
+    def _dotted(self, node: Node) -> str:
+        """A name as it is written, with dots between its parts."""
+        written = _SEPARATOR.sub(b".", self._text[node.start_byte : node.end_byte][: 4 * MAX_CHARACTERS])
+        return _SPACE.sub("", written.decode("utf-8", "replace")).strip("<>\"'")
+
+    def _prefix(self, node: Node) -> str:
+        """What stands before a name that is imported in a group with others."""
+        parts: list[str] = []
+        at = node.parent
+        while at is not None:
+            path = self._table.prefixes.get(at.type)
+            before = None if path is None else path(at)
+            if before is not None:
+                parts.insert(0, self._dotted(before))
+            at = at.parent
+        return ".".join(parts)
 
     def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
-        callee = self._table.callee(node)
+        callee, arguments = (path(node) for path in self._table.calls[node.type])
         if callee is not None:
             end = callee.end_byte
-            self._use(callee, kinds.get(end, "call"), self._arguments(node, unpacked))
+            self._use(callee, kinds.get(end, "call"), self._arguments(arguments, unpacked))
             done.add(end)
 
-    def _arguments(self, call: Node, unpacked: set[int]) -> int:
-        node = call.child_by_field_name("arguments")
+    def _arguments(self, node: Node | None, unpacked: set[int]) -> int:
         if node is None:
             return 0
         start, end = node.start_byte, node.end_byte
@@ -159,20 +220,24 @@ class _Uses:
             return min(node.named_child_count, MOST_ARGUMENTS)
         return min(sum(not child.is_extra for child in node.named_children), MOST_ARGUMENTS)  # without comments
 
-    def _target(self, node: Node, done: set[int]) -> None:
-        """An assignment: what is written, and what that says of its type."""
-        at, annotation, value = self._table.value(node)
-        if at is None or not (at.type == "identifier" or at.type in self._table.members):
+    def _target(self, node: Node, done: set[int], owner: str = "") -> None:
+        """An assignment: what is written, and what that says of its type. ``owner``: what it is written into."""
+        table = self._table
+        at, annotation, value = (path(node) for path in table.values[node.type])
+        if at is None or not (at.type in table.names or at.type in table.members):
             return
-        if annotation is not None:
-            said = ":" + self._annotation(annotation)
-        else:
+        said = ":" + self._annotation(annotation) if annotation is not None else ""
+        if not said or said[1:] in table.inferred:
             said = self._written(value, MAX_DEPTH) if value is not None else ""
         if said == UNKNOWN:
             said = ""
-        if said or at.type == "identifier":
-            self._use(at, "write", 0, said)
         done.add(at.end_byte)
+        if at.start_byte in self._functions:  # ``const f = () => …`` defines it
+            return
+        if owner:
+            self._rows.append((at.start_byte, "write", self._dotted(at), owner, 0, said))
+        elif said or at.type in table.names:
+            self._use(at, "write", 0, said)
 
     def _annotation(self, node: Node) -> str:
         written = self._text[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -191,18 +256,17 @@ class _Uses:
             start += written.rfind(b".") + 1
         else:
             owner, last = self._member(node)
-            if owner is None or last is None or end - last.start_byte > MAX_CHARACTERS:
+            if last is None or last.end_byte - last.start_byte > MAX_CHARACTERS:
                 return
-            receiver = self._written(owner, MAX_DEPTH)
+            receiver = "" if owner is None else self._written(owner, MAX_DEPTH)
             start = last.start_byte
-            name = text[start:end].decode("utf-8", "replace")
+            name = self._dotted(last)
         self._rows.append((start, kind, name, receiver, arguments, value))
 
     def _member(self, node: Node) -> tuple[Node | None, Node | None]:
         """What stands before the last name of ``owner.name``, and the name; of a name by itself the latter."""
-        if node.type not in self._table.members:
-            return None, None
-        return node.child_by_field_name(self._table.members[node.type]), node.child(node.child_count - 1)
+        paths = self._table.members.get(node.type)
+        return (None, None) if paths is None else (paths[0](node), paths[1](node))
 
     def _written(self, node: Node, depth: int) -> str:
         """An expression of names, calls and subscripts as it is written, without arguments; `UNKNOWN` for others."""
@@ -224,10 +288,12 @@ class _Uses:
         table = self._table
         if kind in table.members:
             owner, last = self._member(node)
-            name = b"" if last is None else self._text[last.start_byte : last.end_byte]
-            return owner, f".{name.decode('utf-8', 'replace')}"
+            tail = "" if last is None else self._dotted(last)
+            if kind not in table.calls:
+                return owner, f".{tail}"
+            return (last, "()") if owner is None else (owner, f".{tail}()")
         if kind in table.calls:
-            return table.callee(node), "()"
+            return table.calls[kind][0](node), "()"
         if kind in table.subscripts:
-            return node.child_by_field_name(table.subscripts[kind]), "[]"
-        return (node.named_child(0), "") if kind in table.through else (None, "")
+            return table.subscripts[kind](node), "[]"
+        return (table.through[kind](node), "") if kind in table.through else (None, "")

@@ -16,14 +16,15 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from findling.model import tokenizer
 from findling.model.plurals import count
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import GRADES, Grade
-from findling.search.graph.file_names import TOP, VALUES, FileNames
+from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
+from findling.search.graph.modules import Lines
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
+from findling.search.graph.rules import RULES
 from findling.search.patterns import compile_pattern
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
@@ -31,20 +32,27 @@ from findling.store.protocols import Index
 MOST_EDGES = 2_000
 """Found for one question; a name with more is one that nobody reads the list of."""
 
+FILES_OF_STEPS = 100
+"""Files that are gone through where callers' callers are followed: names that many files hold would take seconds."""
+
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
-
-MOST_CANDIDATES = 100
-"""Definitions of one name that are looked at for a use that stays open."""
 
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
 
+NO_USES = ("write", "return", "export", "package")
+"""Kinds of `Use` that use no definition."""
+
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
-"""Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
-about a use."""
+) | frozenset(
+    "open close read write seek readline readlines flush run start join send recv wait group match string error name "
+    "value len less swap size length get set put add contains isempty tostring equals hashcode push foreach map filter "
+    "then catch slice concat test exec call apply bind next done on emit once end".split()
+)
+"""Members of built-in types, and the commonest of standard libraries, in small letters: a single definition of such a
+name says little about a use."""
 
 
 class Definition(NamedTuple):
@@ -95,26 +103,31 @@ class Edges(Struct):
         self.found.sort(key=lambda edge: (edge.step, GRADES.index(edge.grade), edge.file.path, edge.use.line))
 
 
-def callers(index: Index, wanted: Sequence[Definition], steps: int = 1) -> Edges:
+def callers(index: Index, wanted: Sequence[Definition], steps: int = 1, *, lines: Lines | None = None) -> Edges:
     """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
-    followed from uses that are certain or likely, and not from tests."""
-    return EdgeSearch(index).reaching(wanted, steps)
+    followed from uses that are certain or likely, and not from tests. ``lines`` reads manifests, which say where the
+    project's packages lie; without it these are found by their folders alone."""
+    return EdgeSearch(index, lines=lines).reaching(wanted, steps)
 
 
-def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
+def callees(index: Index, wanted: Sequence[Definition], *, lines: Lines | None = None) -> Edges:
     """What some definitions use of the project."""
-    return EdgeSearch(index).callees(wanted)
+    return EdgeSearch(index, lines=lines).callees(wanted)
 
 
 class EdgeSearch:
     """Finds edges for one question, within a time; what was read of files for one definition serves the next.
 
-    ``most_files``: of the files that hold a name, only so many are read, the nearest to the definition first."""
+    ``most_files``: of the files that hold a name, only so many are read, the nearest to the definition first.
+    ``lines``: as for `callers`."""
 
-    def __init__(self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None) -> None:
+    def __init__(
+        self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None, lines: Lines | None = None
+    ) -> None:
         self._index = index
         self._most_files = most_files
-        self._resolver = Resolver(index)
+        self._files_left: int | None = None
+        self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._until = time.monotonic() + seconds
 
@@ -127,6 +140,7 @@ class EdgeSearch:
     # --- callers --------------------------------------------------------------------------------------------
 
     def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
+        self._files_left = FILES_OF_STEPS if steps > 1 else None
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
@@ -152,26 +166,35 @@ class EdgeSearch:
         return edges
 
     def overridden(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in what a member's type inherits."""
+        """The members of the same name in what a member's type inherits; none in a language without rules."""
+        if definition.file.language not in RULES:
+            return []
         return list(filter(None, map(self._definition, self._resolver.overridden(*definition.place))))
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
+        wanted = [each for each in wanted if each.file.language in RULES]
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
                 why = f"overrides {base.symbol.qualified_name}, which is meant here"
                 keys.setdefault(base.key, _Wanted(each, why))
-        languages = {each.file.language for each in wanted}
+            for twin in self._resolver.twins(*each):
+                keys.setdefault(Definition(*twin).key, _Wanted(each))
+        families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
+        self._learn_of_modules(keys, names)
         for name in names:
-            files = [file for file in self._files_with(name, wanted[0].file.path) if file.language in languages]
+            files = self._files_with(name, wanted[0].file.path) if wanted else []
+            files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or time.monotonic() > self._until:
+                if not room or self._files_left == 0 or time.monotonic() > self._until:
                     edges.cut = True
                     break
+                if self._files_left is not None:
+                    self._files_left -= 1
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
@@ -179,7 +202,10 @@ class EdgeSearch:
         return edges
 
     def overriding(self, definition: Definition) -> list[Definition]:
-        """The members of the same name in types that inherit a member's type by name."""
+        """The members of the same name in types that inherit a member's type by name; none in a language without
+        rules."""
+        if definition.file.language not in RULES:
+            return []
         names = self._resolver.names(definition.file)
         owner = names.parent(definition.symbol.position)
         if not names.is_type(owner):
@@ -198,6 +224,8 @@ class EdgeSearch:
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         holding = self._index.files(self._index.containing(plan)).values()
         files = [file for file in holding if file.language in LANGUAGES]
+        using = self._index.mentioning({file.blob_id for file in files}, name)
+        files = [file for file in files if file.blob_id in using]
         return sorted(
             files, key=lambda file: ("test" in path_flags(file.path), -len(commonprefix((file.path, near))), file.path)
         )
@@ -206,14 +234,13 @@ class EdgeSearch:
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
         for use in here.naming.get(name, ()):
-            if use.kind == "import":
-                is_new = use.name == name and use.value not in names and len(names) < MOST_NAMES
-                if is_new and self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
-                    names.append(use.value)
+            if use.kind in ("import", "export"):
+                if use.name == name:
+                    self._learn(here, use, keys, names)
                 continue
             if use.receiver == name or use.receiver.endswith(f".{name}"):
                 found: Iterable[Edge] = self._owner_edges(here, use)
-            elif use.name == name and use.kind not in ("write", "return"):
+            elif use.name == name and use.kind not in NO_USES:
                 found = self._edges(here, use)
             else:
                 continue
@@ -226,6 +253,29 @@ class EdgeSearch:
                 elif edge.grade != "possible" and not use.receiver.startswith("super()"):
                     yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
 
+    def _learn(self, here: FileNames, use: Use, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
+        """Look for a wanted definition also by the name that an import or an export gives it."""
+        if use.value in names or use.value in ("", "*", "=", "default") or len(names) >= MOST_NAMES:
+            return
+        if self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
+            names.append(use.value)
+
+    def _learn_of_modules(self, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
+        """The names that files give definitions that are all, or the first, that their module exports."""
+        for wanted in keys.values():
+            file, symbol = wanted.definition
+            exported = self._resolver.names(file).exported
+            if any(use.name == symbol.name for given in ("default", "=") for use in exported.get(given, ())):
+                folder, _, last = file.path.rpartition("/")
+                stem = last.partition(".")[0]
+                called = stem if stem != "index" else folder.rpartition("/")[2]
+                for other in self._files_with(called, file.path) if called else ():
+                    here = self._resolver.names(other)
+                    for imports in here.imported.values():
+                        for use in imports:
+                            if use.name in ("", "default"):
+                                self._learn(here, use, keys, names)
+
     def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], _Wanted]) -> bool:
         found = None if meaning is None else self._definition(meaning)
         return found is not None and found.key in keys
@@ -235,9 +285,11 @@ class EdgeSearch:
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
         for file, symbol in wanted:
+            if file.language not in RULES:
+                continue
             here = self._names(file, edges)
             for use in here.uses:
-                if use.kind in ("import", "write", "return") or not _within(here, use.symbol, symbol.position):
+                if use.kind in ("import", *NO_USES) or not _within(here, use.symbol, symbol.position):
                     continue
                 if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
                     edges.cut = True
@@ -256,14 +308,14 @@ class EdgeSearch:
         if meaning is not None:
             target = self._definition(meaning)
             if target is not None:
-                kind = "instantiate" if use.kind == "call" and target.symbol.kind == "class" else use.kind
-                grade: Grade = "likely" if meaning.likely else "certain"
-                yield Edge(here.file, use, enclosing, target, kind, grade, meaning.likely)
+                kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
+                yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
             return
-        if not use.receiver:
-            return
-        every = [each for each in self._named(use.name, here.file.language) if _fits(use, each)]
-        if len(every) == 1 and use.name not in _COMMON:
+        if use.receiver:
+            every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
+        else:
+            every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
+        if use.receiver and len(every) == 1 and use.name.lower() not in _COMMON:
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1
@@ -277,8 +329,7 @@ class EdgeSearch:
         target = None if meaning is None else self._definition(meaning)
         if meaning is not None and target is not None:
             enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
-            grade: Grade = "likely" if meaning.likely else "certain"
-            yield Edge(here.file, use, enclosing, target, "read", grade, meaning.likely)
+            yield Edge(here.file, use, enclosing, target, "read", *_graded(here, meaning))
 
     def _definition(self, meaning: Meaning) -> Definition | None:
         symbol = self._resolver.symbol(meaning)
@@ -286,24 +337,24 @@ class EdgeSearch:
             return None
         return Definition(meaning.file, symbol)
 
-    def _named(self, name: str, language: str) -> list[Definition]:
-        """Members of types that are called so, in a language; overloads count once."""
-        if (name, language) not in self._candidates:
-            symbols = [
-                symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
-            ]
-            files: dict[int, list[FileRow]] = {}
-            for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
-                if file.language == language:
-                    files.setdefault(file.blob_id, []).append(file)
-            every = [Definition(file, symbol) for symbol in symbols for file in files.get(symbol.blob_id, ())]
-            members = {each.key: each for each in every if self._is_member(each)}
-            self._candidates[name, language] = list(members.values())
-        return self._candidates[name, language]
+    def _named(self, name: str, family: str) -> list[Definition]:
+        """Members of types that are called so, in a family of languages."""
+        if (name, family) not in self._candidates:
+            every = [Definition(*each) for each in self._resolver.declared(name, family)]
+            self._candidates[name, family] = [each for each in every if self._is_member(each)]
+        return self._candidates[name, family]
 
     def _is_member(self, definition: Definition) -> bool:
         names = self._resolver.names(definition.file)
-        return names.is_type(names.parent(definition.symbol.position))
+        holder = names.holders[definition.symbol.position]
+        return holder == ELSEWHERE or names.is_type(holder)
+
+
+def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
+    """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
+    if meaning.likely:
+        return "likely", meaning.likely
+    return ("certain", "") if here.rules.row.certain else ("likely", "imports and scopes name it")
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:

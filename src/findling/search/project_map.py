@@ -42,11 +42,11 @@ ReadLines = Callable[[FileRow], Sequence[str] | None]
 class Graph:
     """Edges that are certain or likely between the definitions of some files, found within a time."""
 
-    def __init__(self, index: Index, files: Iterable[FileRow]) -> None:
+    def __init__(self, index: Index, files: Iterable[FileRow], read_lines: ReadLines | None) -> None:
         self.definitions: dict[tuple[str, str], Definition] = {}
         self.calls: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
         self.unread = 0
-        search = EdgeSearch(index, EDGES_S)
+        search = EdgeSearch(index, EDGES_S, lines=read_lines)
         until = time.monotonic() + EDGES_S
         for file in files:
             if time.monotonic() > until:
@@ -211,7 +211,7 @@ def files_below(index: Index, folder: str) -> list[FileRow]:
     return [file for file in index.listing() if lies_in(file.path, folder) and not file.generated]
 
 
-def graph_of(index: Index, files: Sequence[FileRow]) -> Graph:
+def graph_of(index: Index, files: Sequence[FileRow], read_lines: ReadLines | None = None) -> Graph:
     """The edges of the code among some files, tests left out."""
     code = [file for file in files if file.language in LANGUAGES and "test" not in path_flags(file.path)]
-    return Graph(index, code)
+    return Graph(index, code, read_lines)

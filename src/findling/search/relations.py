@@ -18,6 +18,7 @@ from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
 from findling.search.edges import Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
+from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
@@ -85,7 +86,7 @@ class Relating:
     ) -> None:
         self._index = index
         self._read_lines = read_lines
-        self._search = EdgeSearch(index, SECONDS, most_files=most_files)
+        self._search = EdgeSearch(index, SECONDS, most_files=most_files, lines=read_lines)
         self._callers: dict[tuple[str, str], Edges] = {}
         self._callees: dict[tuple[str, str], list[Edge]] = {}
 
@@ -180,6 +181,8 @@ class Relating:
         ]
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
+        if definition.file.language not in LANGUAGES:
+            return
         if definition.symbol.kind == "method" and not definition.symbol.name.startswith("__"):
             yield from (_to("overrides", each) for each in self._search.overridden(definition))
             yield from (_to("overridden_by", each) for each in self._search.overriding(definition))

@@ -16,6 +16,7 @@ from msgspec import Struct
 from findling.model.types import Grade, Step
 from findling.search.edges import Definition, Edge, EdgeSearch
 from findling.search.graph.file_names import TYPES
+from findling.search.graph.modules import Lines
 from findling.search.ranking.priors import path_flags
 from findling.search.relations import step_to
 from findling.store.protocols import Index
@@ -45,15 +46,19 @@ class Trail(Struct):
     cut: bool = False
 
 
-def trail(index: Index, origins: Sequence[Definition], goals: Sequence[Definition]) -> Trail:
-    """The shortest way of calls from one of some definitions to one of others."""
-    return _Way(index, origins, goals).found()
+def trail(
+    index: Index, origins: Sequence[Definition], goals: Sequence[Definition], lines: Lines | None = None
+) -> Trail:
+    """The shortest way of calls from one of some definitions to one of others. ``lines``: as for `callers`."""
+    return _Way(index, origins, goals, lines).found()
 
 
 class _Way:
-    def __init__(self, index: Index, origins: Sequence[Definition], goals: Sequence[Definition]) -> None:
+    def __init__(
+        self, index: Index, origins: Sequence[Definition], goals: Sequence[Definition], lines: Lines | None
+    ) -> None:
         self._index = index
-        self._search = EdgeSearch(index)
+        self._search = EdgeSearch(index, lines=lines)
         self._origins = origins
         self._goals = {goal.key for goal in goals}
         self._goal_definitions = goals

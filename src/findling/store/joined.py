@@ -225,6 +225,13 @@ class JoinedIndex:
         part, own = self.part_of(blob_id)
         return self._parts[part].index.uses(own)
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        return {
+            self.outer(part, own)
+            for part, ids in self._apart(blob_ids).items()
+            for own in self._parts[part].index.mentioning(ids, name)
+        }
+
     def doc_text(self, blob_id: int) -> bytes | None:
         part, own = self.part_of(blob_id)
         return self._parts[part].index.doc_text(own)

@@ -45,6 +45,7 @@ class Statistics(Struct, frozen=True):
 
 class _Content(Struct):
     blob_id: int
+    hash: bytes
     reading: Reading
     symbols: list[SymbolRow]
     terms: Sequence[int]
@@ -111,6 +112,7 @@ class MemoryIndex:
         names = [squashed(symbol.name) for symbol in reading.symbols]
         self._contents[blob_id] = _Content(
             blob_id,
+            content_hash,
             reading,
             [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(reading.symbols)],
             term_rows.unpack(reading.terms),
@@ -256,6 +258,13 @@ class MemoryIndex:
         content = self._contents.get(blob_id)
         return content.reading.uses if content else []
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        return {
+            blob_id
+            for blob_id in blob_ids
+            if any(name in use.name or name in use.receiver or name in use.value for use in self.uses(blob_id))
+        }
+
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         wanted = [self._contents[blob_id] for blob_id in blob_ids if blob_id in self._contents]
         return {content.blob_id: content.names for content in wanted if content.symbols}
@@ -330,8 +339,8 @@ class MemoryIndex:
 
     def _defined(self, fits: Callable[[str], bool], limit: int, only: OnlyThese) -> list[SymbolRow]:
         found: list[SymbolRow] = []
-        for blob_id, content in self._contents.items():
-            if only.blobs is not None and blob_id not in only.blobs:
+        for content in sorted(self._contents.values(), key=lambda content: content.hash):
+            if only.blobs is not None and content.blob_id not in only.blobs:
                 continue
             found += [
                 symbol

@@ -100,6 +100,10 @@ class Records(Protocol):
     def uses(self, blob_id: int) -> Sequence[Use]:
         """Where names are used in a content, in order."""
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> Set[int]:
+        """Those of some contents whose uses may have a name, as their own or in what stands before it. None is unpacked
+        for it, so these may be more than have it."""
+
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         """Names and kinds of definitions; contents without any are absent."""
 
@@ -139,7 +143,8 @@ class Proposals(Protocol):
         """Every squashed name that is defined, each once."""
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
-        """Definitions whose squashed name is one of these, at most about ``limit``."""
+        """Definitions whose squashed name is one of these, at most about ``limit``: of more, those of the contents
+        whose hashes come first, as ids tell how the index came about."""
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """The same whose name begins with (``prefix``) or contains a text."""

@@ -152,6 +152,13 @@ OWN_OPTIONS: Final = (
         {"metavar": "FILE", "help": "read FILE before the project's and your own configuration"},
     ),
     Option(("--store",), {"metavar": "URL", "help": "use the index in this PostgreSQL database, shared by machines"}),
+    Option(
+        ("--collection",),
+        {
+            "metavar": "NAMES",
+            "help": "in that store: what all find under these names (with commas; '*' for all)",
+        },
+    ),
 )
 """Options of every command."""
 

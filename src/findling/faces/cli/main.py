@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -36,6 +36,7 @@ _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session",
 """The modules that write to stdout, beside the commands."""
 
 STORE_VARIABLE: Final = "FINDLING_STORE"
+COLLECTION_VARIABLE: Final = "FINDLING_COLLECTION"
 SERVERS: Final = ("serve", "ui")
 GARBAGE_THRESHOLD: Final = 300_000
 """New objects between two runs of the garbage collector, in a process that answers one command. With Python's default,
@@ -110,16 +111,17 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         args = cli.parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
-    with _configured_by(args.config, args.store):
+    with _configured_by(args.config, {STORE_VARIABLE: args.store, COLLECTION_VARIABLE: args.collection}):
         module, _, function = cli.COMMANDS[name].run.partition(":")
         run: Run = getattr(import_module(f"{__package__}.{module}"), function)
         return run(args, cli.Session(args, open_engine))
 
 
 @contextmanager
-def _configured_by(file: str | None, store: str | None) -> Iterator[None]:
-    """``--config`` and ``--store`` for whatever reads a configuration, also in the processes that a command starts."""
-    given = {STORE_VARIABLE: store}
+def _configured_by(file: str | None, variables: Mapping[str, str | None]) -> Iterator[None]:
+    """``--config``, and what stands for other ``variables``, for whatever reads a configuration, also in the processes
+    that a command starts."""
+    given = dict(variables)
     if file is not None:
         given[config.CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
     before = {name: os.environ.get(name) for name, value in given.items() if value is not None}

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from findling.engine.memory import expect_to_idle
-from findling.model.errors import Cancelled, FindlingError
+from findling.engine.memory import expect_to_idle, give_back
+from findling.model.errors import Cancelled
+from findling.model.remembered import forget_all
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
+REST_S = 60.0
+"""After so long without a question what questions have opened is closed and its memory freed; looks at how far a run is
+do not count. The next question opens it again, which takes some tenths of a second."""
+
+
 class Asker:
     """The one way from a request to the engine."""
 
@@ -31,22 +37,19 @@ class Asker:
         self._workspace = workspace
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
         self._ended = threading.Event()
+        self._rest: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Begin what goes on in the background: watching, and the index where there is none."""
+        """Take in files as they are saved. Where there is no index, the first question is answered without one, and
+        leaves a process behind that makes it."""
         expect_to_idle()
-        self._worker.submit(self._begin)
+        self._worker.submit(self._workspace.watch)
 
-    def _begin(self) -> None:
-        self._workspace.watch()
-        try:
-            if self._workspace.engine.status().indexing_status != "ready":
-                self._workspace.finish_in_background()
-        except FindlingError:
-            return  # each question says it
-
-    async def ask(self, request: Request, question: Callable[[Workspace, OnProgress], _Answer]) -> _Answer:
-        """What the question comes to. Raises what it raises, and `Cancelled` when the browser has gone."""
+    async def ask(
+        self, request: Request, question: Callable[[Workspace, OnProgress], _Answer], *, look: bool = False
+    ) -> _Answer:
+        """What the question comes to. ``look``: it is none of somebody's. Raises what it raises, and `Cancelled` when
+        the browser has gone."""
         unwanted = threading.Event()
 
         def on_progress(_: Progress) -> None:
@@ -64,6 +67,18 @@ class Asker:
             return work.result()
         finally:
             gone.cancel()
+            if not look:
+                self._rest_later()
+
+    def _rest_later(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = asyncio.get_running_loop().call_later(REST_S, self._worker.submit, self._give_back)
+
+    def _give_back(self) -> None:
+        self._workspace.rest()
+        forget_all()
+        give_back()
 
     def stop(self) -> None:
         """End the question under way at its next step. May be called from a signal's handler."""
@@ -72,6 +87,8 @@ class Asker:
     async def close(self) -> None:
         """Stop what goes on, in the background too, and give the index back."""
         self.stop()
+        if self._rest is not None:
+            self._rest.cancel()
         await asyncio.get_running_loop().run_in_executor(self._worker, self._workspace.close)
         self._worker.shutdown()
 

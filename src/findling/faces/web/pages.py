@@ -98,7 +98,7 @@ class Pages:
             return RedirectResponse(addresses.of_search(asked), HTTPStatus.SEE_OTHER)
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            found = {"files": 0} if live else self._filters_of(workspace)
+            found = {"files": None} if live else self._filters_of(workspace)
             if not asked.q.strip():
                 return {**found, "result": None}
             return {**found, **_searched(workspace, asked, progress, typed=live)}
@@ -270,21 +270,28 @@ class Pages:
         def view(workspace: Workspace, _: OnProgress) -> View:
             return {"job": workspace.jobs.active or workspace.engine.active_job}
 
-        return await self._page(request, "_progress.html", view)
+        return await self._page(request, "_progress.html", view, look=True)
 
     # --- parts ----------------------------------------------------------------------------------------------------
 
     async def _page(
-        self, request: Request, template: str, view: Callable[[Workspace, OnProgress], View], **given: Any
+        self,
+        request: Request,
+        template: str,
+        view: Callable[[Workspace, OnProgress], View],
+        *,
+        look: bool = False,
+        **given: Any,
     ) -> Response:
-        """What a template makes of what ``view`` finds in the engine's thread. Raises what that raises."""
+        """What a template makes of what ``view`` finds in the engine's thread. ``look``: as for `Asker.ask`. Raises
+        what ``view`` raises."""
 
         def made(workspace: Workspace, progress: OnProgress) -> str:
             return self._templates.get_template(template).render(
                 given | view(workspace, progress), here=request.url.path
             )
 
-        return _html(await self._asker.ask(request, made))
+        return _html(await self._asker.ask(request, made, look=look))
 
     def _filters_of(self, workspace: Workspace) -> View:
         """What there is to choose from: languages, folders, branches and tags."""

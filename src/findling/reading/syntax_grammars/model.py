@@ -154,8 +154,9 @@ def way(path: str) -> Way:
     """A function that leads from a node to one below it.
 
     Steps of a path are names of fields and, in angle brackets, types of children: ``clause/name``,
-    ``<argument_list>/<argument>``. ``.`` is the node itself; an empty path leads nowhere. After a colon stand the types
-    that a field's node may have (``name:identifier``), after ``|`` a path to try where the one before leads nowhere.
+    ``<argument_list>/<argument>``. A number counts named children, from the end when negative. ``.`` is the node
+    itself, ``..`` the one around it; an empty path leads nowhere. After a colon stand the types that a field's node may
+    have (``name:identifier``), after ``|`` a path to try where the one before leads nowhere.
     """
     if not path:
         return lambda node: None
@@ -178,6 +179,10 @@ def way(path: str) -> Way:
 def _step(step: str) -> Way:
     if step == ".":
         return lambda node: node
+    if step == "..":
+        return lambda node: node.parent
+    if step.lstrip("-").isdigit():
+        return lambda node: nth_child(node, int(step))
     if step.startswith("<"):
         types = tuple(step[1:-1].split())
         return lambda node: child_of_type(node, *types)

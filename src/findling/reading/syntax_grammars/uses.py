@@ -1,161 +1,120 @@
-"""Where names are used, as queries over syntax trees: what the captures of a query mean is said in `UseGrammar`."""
+"""Where names are used: ``uses.json`` and the queries over syntax trees in ``queries/``, as one table by language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
-from findling.reading.syntax_grammars.model import get, text_of
+from findling.reading.syntax_grammars.model import Way, way
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-Imported = tuple[str, str, str]
-"""Name in the module ('' for the module itself, ``*`` for all), module as written, name in this file."""
+_HERE = Path(__file__).parent
 
 
 class UseGrammar(Struct, frozen=True, eq=False):
     """How uses of names look in the trees of one grammar. The captures of ``query``:
 
-    - ``call``: a call, whose callee is `callee` and whose arguments are the field of that name; ``unpacked``: arguments
-      whose number nobody can tell;
+    - ``call``: a call (`calls`); ``unpacked``: arguments whose number nobody can tell;
     - ``member``: ``owner.name``; ``name``: an identifier where a value is asked for;
     - ``base``, ``decorator``, ``type``: the name or member that a class inherits, that decorates, that is a type;
-    - ``target``: an assignment or a typed parameter (`value`); ``bound``: a name that gets a value in another way;
-    - ``return``: the annotated type of what a function gives; ``import``: an import (`imports`).
+    - ``target``: an assignment, a declaration or a typed parameter (`values`); ``property``: a parameter that is an
+      attribute of the object as well; ``bound``: a name that gets a value in another way;
+    - ``return``: the annotated type of what a function gives;
+    - ``import``: a node in which the query ``imports`` finds what is imported and exported.
 
-    ``members``: node type -> the field of the owner; ``through``: node types that stand for their only child, or for
-    the field named; ``literals``: node type -> how a value of that type is written.
+    The captures of ``imports``, each match being one name: ``module``, ``name`` (in the module) and ``local`` (in this
+    file); ``qualified``: module and name in one; ``all``: every name of the module; ``default``: what the module gives
+    by default; ``export``: the file gives the name ``name`` to others as ``local``, ``whole``: it gives nothing else;
+    ``package``: the file's own package.
+
+    ``names``: types of nodes that are names; ``calls``: node -> callee and arguments; ``members``: node -> owner and
+    name; ``values``: node -> what gets a value, its annotation, the value; ``subscripts``: node -> what is subscripted;
+    ``through``: node -> the node that it stands for; ``literals``: node -> how a value of that type is written.
+    ``open``: a name that the file neither defines nor imports may come from another file. ``inferred``: annotations
+    that leave the type to the value. ``prefixes``: nodes around a ``qualified`` name -> what stands before it.
     """
 
     query: str
-    callee: Callable[[Node], Node | None]
-    imports: Callable[[Node, bytes], Iterator[Imported]]
-    value: Callable[[Node], tuple[Node | None, Node | None, Node | None]]
-    members: Mapping[str, str]
-    calls: frozenset[str]
-    subscripts: Mapping[str, str]
-    through: frozenset[str]
+    imports: str
+    names: frozenset[str]
+    calls: Mapping[str, tuple[Way, Way]]
+    members: Mapping[str, tuple[Way, Way]]
+    values: Mapping[str, tuple[Way, Way, Way]]
+    subscripts: Mapping[str, Way]
+    through: Mapping[str, Way]
     literals: Mapping[str, str]
+    open: bool
+    inferred: frozenset[str]
+    prefixes: Mapping[str, Way]
 
 
-# --- Python -----------------------------------------------------------------------------------------------------------
+class _Row(Struct, forbid_unknown_fields=True):
+    """A language as the file has it: paths as in `way`, words with spaces between. ``like``: what it has in common with
+    a language above. Of ``queries`` each is a file, with another for imports beside it."""
 
-_PYTHON = """
-(call) @call
-(argument_list [(list_splat) (dictionary_splat)]) @unpacked
-(attribute) @member
-(argument_list [(identifier) (list_splat (identifier))] @name)
-(keyword_argument value: (identifier) @name)
-(pair value: (identifier) @name)
-(list (identifier) @name)
-(tuple (identifier) @name)
-(set (identifier) @name)
-(expression_list (identifier) @name)
-(return_statement (identifier) @name)
-(yield (identifier) @name)
-(assignment right: (identifier) @name)
-(default_parameter value: (identifier) @name)
-(typed_default_parameter value: (identifier) @name)
-(except_clause value: (identifier) @name)
-(except_clause value: (as_pattern . (identifier) @name))
-(raise_statement (identifier) @name)
-(comparison_operator (identifier) @name)
-(boolean_operator (identifier) @name)
-(not_operator (identifier) @name)
-(binary_operator (identifier) @name)
-(conditional_expression (identifier) @name)
-(subscript (identifier) @name)
-(for_statement right: (identifier) @name)
-(for_in_clause right: (identifier) @name)
-(with_item value: (identifier) @name)
-(class_pattern (dotted_name (identifier) @name))
-(if_statement condition: (identifier) @name)
-(lambda body: (identifier) @name)
-(class_definition superclasses: (argument_list [(identifier) (attribute)] @base))
-(class_definition superclasses: (argument_list (subscript value: [(identifier) (attribute)] @base)))
-(decorator [(identifier) (attribute)] @decorator)
-(decorator (call function: [(identifier) (attribute)] @decorator))
-(type [(identifier) (attribute)] @type)
-(type (binary_operator (identifier) @type))
-(generic_type (identifier) @type)
-(assignment left: [(identifier) (attribute)]) @target
-(typed_parameter) @target
-(typed_default_parameter) @target
-(named_expression) @target
-(as_pattern) @target
-(parameters (identifier) @bound)
-(lambda_parameters (identifier) @bound)
-(default_parameter name: (identifier) @bound)
-(list_splat_pattern (identifier) @bound)
-(dictionary_splat_pattern (identifier) @bound)
-(pattern_list (identifier) @bound)
-(tuple_pattern (identifier) @bound)
-(for_statement left: (identifier) @bound)
-(for_in_clause left: (identifier) @bound)
-(function_definition name: (identifier) return_type: (type) @return)
-(import_statement) @import
-(import_from_statement) @import
-"""
+    like: str = ""
+    queries: str = ""
+    names: str = ""
+    calls: dict[str, tuple[str, str]] = {}
+    members: dict[str, tuple[str, str]] = {}
+    values: dict[str, tuple[str, str, str]] = {}
+    subscripts: dict[str, str] = {}
+    through: str = ""
+    literals: dict[str, str] = {}
+    open: bool = False
+    inferred: str = ""
+    prefixes: dict[str, str] = {}
 
 
-def _python_imports(node: Node, text: bytes) -> Iterator[Imported]:
-    module = get(node, "module_name")
-    from_module = "" if module is None else "".join(text_of(module, text).split())
-    if module is not None and node.named_children[-1].type == "wildcard_import":
-        yield "*", from_module, "*"
-    for each in node.children_by_field_name("name"):
-        at, alias = (get(each, "name"), get(each, "alias")) if each.type == "aliased_import" else (each, None)
-        if at is None:
-            continue
-        name = "".join(text_of(at, text).split())
-        if module is not None:
-            yield name, from_module, name if alias is None else text_of(alias, text)
-        elif alias is not None:
-            yield "", name, text_of(alias, text)
-        else:  # ``import a.b`` gives ``a``
-            yield "", name, name
+def _merged(language: str) -> _Row:
+    row = _ROWS[language]
+    if not row.like:
+        return row
+    base = _merged(row.like)
+    return _Row(
+        queries=row.queries or base.queries,
+        names=f"{base.names} {row.names}",
+        calls={**base.calls, **row.calls},
+        members={**base.members, **row.members},
+        values={**base.values, **row.values},
+        subscripts={**base.subscripts, **row.subscripts},
+        through=f"{base.through} {row.through}",
+        literals={**base.literals, **row.literals},
+        open=base.open or row.open,
+        inferred=f"{base.inferred} {row.inferred}",
+        prefixes={**base.prefixes, **row.prefixes},
+    )
 
 
-def _python_value(node: Node) -> tuple[Node | None, Node | None, Node | None]:
-    if node.type == "typed_parameter":
-        return node.named_child(0), get(node, "type"), None
-    if node.type == "as_pattern":
-        target = get(node, "alias")
-        at = None if target is None else target.named_child(0)
-        if node.parent is not None and node.parent.type == "except_clause":  # an instance, as of an annotation
-            return at, node.named_child(0), None
-        return at, None, node.named_child(0)
-    if node.type == "assignment":
-        return get(node, "left"), get(node, "type"), get(node, "right")
-    return get(node, "name"), get(node, "type"), get(node, "value")
+@cache
+def use_grammar(language: str) -> UseGrammar | None:
+    """The table of a language; None for one whose uses are not known."""
+    if language not in _ROWS:
+        return None
+    row = _merged(language)
+    queries = [_HERE / "queries" / f"{name}.scm" for name in row.queries.split()]
+    imports = [path.with_suffix(".imports.scm") for path in queries]
+    return UseGrammar(
+        query="".join(path.read_text("utf-8") for path in queries),
+        imports="".join(path.read_text("utf-8") for path in imports if path.exists()),
+        names=frozenset(row.names.split()),
+        calls={node: _pair(*paths) for node, paths in row.calls.items()},
+        members={node: _pair(*paths) for node, paths in row.members.items()},
+        values={node: (way(target), way(type_), way(value)) for node, (target, type_, value) in row.values.items()},
+        subscripts={node: way(path) for node, path in row.subscripts.items()},
+        through={node: way(path or "0") for node, _, path in (each.partition(":") for each in row.through.split())},
+        literals={node: written for written, nodes in row.literals.items() for node in nodes.split()},
+        open=row.open,
+        inferred=frozenset(row.inferred.split()),
+        prefixes={node: way(path) for node, path in row.prefixes.items()},
+    )
 
 
-PYTHON = UseGrammar(
-    _PYTHON,
-    callee=lambda call: call.child(0),
-    imports=_python_imports,
-    value=_python_value,
-    members={"attribute": "object"},
-    calls=frozenset({"call"}),
-    subscripts={"subscript": "value"},
-    through=frozenset({"await", "parenthesized_expression"}),
-    literals={
-        "string": "str()",
-        "concatenated_string": "str()",
-        "list": "list()",
-        "list_comprehension": "list()",
-        "dictionary": "dict()",
-        "dictionary_comprehension": "dict()",
-        "set": "set()",
-        "set_comprehension": "set()",
-        "tuple": "tuple()",
-        "integer": "int()",
-        "float": "float()",
-    },
-)
+def _pair(first: str, second: str) -> tuple[Way, Way]:
+    return way(first), way(second)
 
-USES: Mapping[str, UseGrammar] = {"python": PYTHON}
-"""By language."""
+
+_ROWS = msgspec.json.decode((_HERE / "uses.json").read_bytes(), type=dict[str, _Row])

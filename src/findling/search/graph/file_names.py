@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from findling.model.reading import Use
 from findling.model.rows import FileRow, SymbolRow
+from findling.search.graph.rules import RULES, Rules
 
 VALUES = frozenset(("variable", "constant"))
 TYPES = frozenset(("class", "struct", "enum", "trait", "interface"))
 
 TOP = -1
 """In place of the position of a symbol: outside of all definitions."""
+
+ELSEWHERE = -2
+"""The same of the type of a member that is defined apart from it, in another file."""
+
+_MAJOR = re.compile(r"v\d+")
+"""A version at the end of a module's name."""
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class FileNames:
@@ -22,6 +33,7 @@ class FileNames:
         self.file = file
         self.symbols = symbols
         self.uses = uses
+        self.rules: Rules = RULES[file.language]
 
     def scope(self, position: int) -> int:
         """The innermost function or type: a variable's own lines are no scope."""
@@ -35,10 +47,37 @@ class FileNames:
         return self.parent(scope) if use.kind in ("inherit", "decorate") and scope >= 0 else scope
 
     def parent(self, scope: int) -> int:
-        return self.scope(self.symbols[scope].parent)
+        holder = self.holders[scope]
+        return holder if self.is_type(holder) else self.scope(self.symbols[scope].parent)
+
+    @cached_property
+    def holders(self) -> list[int]:
+        """What each symbol is a member of, or stands in: the name before its own says so, wherever it is written."""
+        symbols = self.symbols
+        named: dict[str, int] = {}
+        for symbol in symbols:
+            if symbol.kind in TYPES or symbol.qualified_name not in named:
+                named[symbol.qualified_name] = symbol.position
+        holders = []
+        for symbol in symbols:
+            holder = symbol.parent
+            if symbol.scope != (symbols[holder].qualified_name if holder >= 0 else ""):
+                apart = symbol.kind == "method" or not self.rules.row.namespaces
+                holder = named.get(symbol.scope, ELSEWHERE if apart else holder)
+            holders.append(holder)
+        return holders
+
+    @cached_property
+    def _with_methods(self) -> set[int]:
+        """Positions of functions and variables that are used as types are: objects, constructors with a prototype."""
+        return {
+            holder
+            for symbol, holder in zip(self.symbols, self.holders, strict=True)
+            if holder >= 0 and (symbol.kind == "method" or self.symbols[holder].kind in VALUES)
+        }
 
     def is_type(self, scope: int) -> bool:
-        return scope >= 0 and self.symbols[scope].kind in TYPES
+        return scope >= 0 and (self.symbols[scope].kind in TYPES or scope in self._with_methods)
 
     def type_around(self, scope: int) -> int:
         """The type whose method a scope is, or is inside of; `TOP` where there is none."""
@@ -51,10 +90,17 @@ class FileNames:
 
     @cached_property
     def defined(self) -> dict[tuple[int, str], list[int]]:
-        """Positions by scope and name."""
+        """Positions by what holds them and name."""
         found: dict[tuple[int, str], list[int]] = {}
-        for symbol in self.symbols:
-            found.setdefault((self.scope(symbol.parent), symbol.name), []).append(symbol.position)
+        for symbol, holder in zip(self.symbols, self.holders, strict=True):
+            found.setdefault((holder, symbol.name), []).append(symbol.position)
+        return found
+
+    def _grouped(self, kinds: str, key: Callable[[Use], _Key]) -> dict[_Key, list[Use]]:
+        found: dict[_Key, list[Use]] = {}
+        for use in self.uses:
+            if use.kind in kinds.split():
+                found.setdefault(key(use), []).append(use)
         return found
 
     @cached_property
@@ -69,38 +115,44 @@ class FileNames:
     @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:
         """Imports by scope and name in this file, of ``import a.b`` the name ``a``."""
-        found: dict[tuple[int, str], list[Use]] = {}
-        for use in self.uses:
-            if use.kind == "import":
-                found.setdefault((self.scope(use.symbol), use.value.partition(".")[0]), []).append(use)
-        return found
+        return self._grouped("import", lambda use: (self.scope(use.symbol), self._local(use)))
+
+    def _local(self, use: Use) -> str:
+        if self.rules.row.modules == "go":  # without a name of its own it is that of the last folder
+            parts = [part for part in use.value.split("/") if not _MAJOR.fullmatch(part)]
+            return parts[-1].partition(".")[0] if parts else ""
+        return use.value.partition(".")[0]
+
+    @cached_property
+    def exported(self) -> dict[str, list[Use]]:
+        """What the file says that it gives to others, by the name that it gives it."""
+        return self._grouped("export", lambda use: use.value)
+
+    @cached_property
+    def package(self) -> str:
+        """The name of its package as the file declares it."""
+        return ".".join(use.value for use in self.uses if use.kind == "package")
 
     @cached_property
     def written(self) -> dict[tuple[int, str, str], list[Use]]:
         """Writes by scope, receiver and name."""
-        found: dict[tuple[int, str, str], list[Use]] = {}
-        for use in self.uses:
-            if use.kind == "write":
-                found.setdefault((self.scope(use.symbol), use.receiver, use.name), []).append(use)
-        return found
+        return self._grouped("write", lambda use: (self.scope(use.symbol), use.receiver, use.name))
 
     @cached_property
     def written_in_type(self) -> dict[tuple[int, str], list[Use]]:
-        """Writes to attributes of the object itself, by its type and name."""
+        """Writes to attributes of the object itself, and of its fields, by its type and name."""
         found: dict[tuple[int, str], list[Use]] = {}
         for (scope, receiver, name), uses in self.written.items():
-            if receiver in ("self", "cls", "this"):
+            if self.rules.row.words.get(receiver) in ("instance", "definition"):
                 found.setdefault((self.type_around(scope), name), []).extend(uses)
+            elif not receiver and self.is_type(scope):
+                found.setdefault((scope, name), []).extend(uses)
         return found
 
     @cached_property
     def bases(self) -> dict[int, list[Use]]:
         """What types inherit, by their position."""
-        found: dict[int, list[Use]] = {}
-        for use in self.uses:
-            if use.kind == "inherit":
-                found.setdefault(use.symbol, []).append(use)
-        return found
+        return self._grouped("inherit", lambda use: use.symbol)
 
     @cached_property
     def returned(self) -> dict[int, str]:
@@ -110,8 +162,8 @@ class FileNames:
     @cached_property
     def decorators(self) -> dict[int, set[str]]:
         """Names of decorators by the position of what they decorate."""
-        found: dict[int, set[str]] = {}
-        for use in self.uses:
-            if use.kind == "decorate":
-                found.setdefault(use.symbol, set()).add(use.name)
-        return found
+        return {position: {use.name for use in uses} for position, uses in self._decorating.items()}
+
+    @cached_property
+    def _decorating(self) -> dict[int, list[Use]]:
+        return self._grouped("decorate", lambda use: use.symbol)

@@ -1,7 +1,7 @@
 """Which definition a use of a name means: imports and scopes first, then types that are visible, and nothing guessed.
 
-Pure functions over readings: what a file's syntax says (`file_names.FileNames`) and where modules lie (`modules`).
-Whoever asks decides what to do about a use that stays open.
+Pure functions over readings: what a file's syntax says (`file_names.FileNames`), where modules lie (`modules`) and what
+the language's rules are (`rules`). Whoever asks decides what to do about a use that stays open.
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from findling.model import tokenizer
 from findling.model.reading import Use
 from findling.model.rows import FileRow, SymbolRow
-from findling.search.graph.file_names import TOP, TYPES, VALUES, FileNames
-from findling.search.graph.modules import PythonModules
+from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
+from findling.search.graph.modules import Lines, Modules, Package
+from findling.search.graph.rules import RULES, Rules
 from findling.store.protocols import Index
 
-LANGUAGES = frozenset(("python",))
+LANGUAGES = frozenset(RULES)
 """Whose uses are resolved."""
+
+MOST_CANDIDATES = 100
+"""Definitions of one name that are looked at for a use that stays open."""
 
 _MOST_STEPS = 24
 """Imports, bases and types that are followed for one use: they may lead in a circle."""
@@ -26,37 +31,138 @@ _MOST_STEPS = 24
 _STEP = re.compile(r"(\w+)|(\(\))|(\[\])|\.")
 _OPTIONAL = re.compile(r"^(?:typing\.|t\.)?Optional\[(.+)\]$")
 _TYPE_OF = re.compile(r"^(?:typing\.|t\.|_t\.)?[Tt]ype\[(.+)\]$")
-_GENERIC = re.compile(r"\[.*\]$")
+_GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
 
 _PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
 
 
-class Meaning(NamedTuple):
-    """What an expression denotes: a module, a definition, an ``instance`` of a type, the bases of a type (``super``), a
-    ``variable`` of which nothing is known, or something ``outside`` of the project. ``likely`` says by what that is
-    known, '' where imports and scopes alone say it."""
+def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
+    """Whether a definition is for its own file alone."""
+    if not rules.headers or file.path == using.path or file.path.endswith(rules.headers):
+        return False
+    return symbol.signature.startswith("static ")
 
-    what: Literal["module", "definition", "instance", "super", "variable", "outside"]
+
+class Meaning(NamedTuple):
+    """What an expression denotes: a module, a ``package`` (its name), a definition, an ``instance`` of a type, the
+    bases of a type (``super``), a ``variable`` of which nothing is known, or something ``outside`` of the project.
+    ``likely`` says by what that is known, '' where imports and scopes alone say it."""
+
+    what: Literal["module", "package", "definition", "instance", "super", "variable", "outside"]
     file: FileRow | None = None
     position: int = TOP
     likely: str = ""
+    package: str = ""
 
 
 OUTSIDE = Meaning("outside")
 VARIABLE = Meaning("variable")
 _BUILTINS = frozenset(dir(builtins))
+_CLEARED = re.compile(r"^(?:typing\.|readonly |keyof )|[&*?!]|'\w+\b")
+"""What a written type has around its name that changes nothing about which type it is."""
 
 
 class Resolver:
     """For one question, within an index's snapshot."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, lines: Lines | None = None) -> None:
         self._index = index
-        self._modules = PythonModules(index)
+        self._lines = lines
+        self._modules: dict[str, Modules] = {}
         self._names: dict[str, FileNames] = {}
+        self._declared: dict[tuple[str, str], list[tuple[FileRow, SymbolRow]]] = {}
         self._steps = 0
+
+    def modules(self, file: FileRow) -> Modules:
+        """Those of a file's language."""
+        rules = RULES[file.language]
+        if rules.family not in self._modules:
+            self._modules[rules.family] = Modules(self._index, rules, self._lines)
+        return self._modules[rules.family]
+
+    def declared(self, name: str, family: str) -> list[tuple[FileRow, SymbolRow]]:
+        """Every definition of a name in a family of languages; overloads count once."""
+        if (name, family) not in self._declared:
+            symbols = [
+                symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
+            ]
+            files: dict[int, list[FileRow]] = {}
+            for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
+                if file.language in RULES and RULES[file.language].family == family:
+                    files.setdefault(file.blob_id, []).append(file)
+            every = [(file, symbol) for symbol in symbols for file in files.get(symbol.blob_id, ())]
+            distinct = {(file.path, symbol.qualified_name): (file, symbol) for file, symbol in reversed(every)}
+            self._declared[name, family] = list(distinct.values())[::-1]
+        return self._declared[name, family]
+
+    # --- what other files define, without an import -------------------------------------------------------------
+
+    def visible(self, names: FileNames, name: str) -> list[tuple[FileRow, SymbolRow]]:
+        """Definitions of a name that a file may use without importing it."""
+        unit, file = names.rules.row.unit, names.file
+        if unit == "file":
+            return []
+        every = [each for each in self.declared(name, names.rules.family) if self._is_top(*each, names.rules)]
+        if unit == "project":
+            return [each for each in every if not _is_hidden(*each, file, names.rules)]
+        folder = file.path.rpartition("/")[0]
+        beside = [each for each in every if each[0].path.rpartition("/")[0] == folder]
+        if beside or unit == "folder":
+            return beside
+        return [each for each in every if self._in_package(each[0], names.package)]
+
+    def _is_top(self, file: FileRow, symbol: SymbolRow, rules: Rules) -> bool:
+        return symbol.parent < 0 and (not symbol.scope or (rules.row.namespaces and symbol.kind != "method"))
+
+    def _in_package(self, file: FileRow, package: str) -> bool:
+        folder = file.path.rpartition("/")[0]
+        if RULES[file.language].row.unit == "folder":
+            return folder == package
+        path = package.replace(".", "/")
+        return folder == path or folder.endswith(f"/{path}") or self.names(file).package == package
+
+    def _of_package(self, names: FileNames, package: str, name: str) -> Meaning | None:
+        """What a package has under a name; None where it has several of it."""
+        found = [
+            each
+            for each in self.declared(name, names.rules.family)
+            if self._is_top(*each, names.rules) and self._in_package(each[0], package)
+        ]
+        return self._one(names, found) if found else OUTSIDE
+
+    def _one(self, names: FileNames, found: list[tuple[FileRow, SymbolRow]]) -> Meaning | None:
+        """The definition that is meant of some of one name that may be: the only one that is no mere declaration."""
+        why = ""
+        headers = names.rules.headers
+        if len(found) > 1 and headers:
+            defining = [each for each in found if not each[0].path.endswith(headers)]
+            folder = names.file.path.rpartition("/")[0]
+            beside = [each for each in defining if each[0].path.rpartition("/")[0] == folder]
+            if len(defining) == 1:
+                found = defining
+            elif len(beside) == 1:
+                found, why = beside, "the only one in this folder"
+            elif len(declaring := [each for each in found if each not in defining]) == 1:
+                found, why = declaring, f"declared here, and defined {len(defining)} times"
+        if len(found) != 1:
+            return None
+        return Meaning("definition", found[0][0], found[0][1].position, why)
+
+    def twins(self, file: FileRow, symbol: SymbolRow) -> list[tuple[FileRow, SymbolRow]]:
+        """Declarations of what is defined in a file, or the one definition of what is declared there."""
+        rules = RULES[file.language]
+        if not rules.headers:
+            return []
+        every = [
+            each
+            for each in self.declared(symbol.name, rules.family)
+            if each[1].qualified_name == symbol.qualified_name and not _is_hidden(*each, file, rules)
+        ]
+        defining = [each for each in every if not each[0].path.endswith(rules.headers)]
+        declaring = [each for each in every if each not in defining]
+        return declaring + (defining if len(defining) == 1 and file.path.endswith(rules.headers) else [])
 
     def names(self, file: FileRow) -> FileNames:
         known = self._names.get(file.path)
@@ -82,9 +188,9 @@ class Resolver:
         return None if owner is None else self._member(owner, use.name)
 
     def meaning_of_import(self, file: FileRow, use: Use) -> Meaning | None:
-        """What an imported name means."""
+        """What a name means that is imported or exported."""
         self._steps = 0
-        return self._imported(file, use)
+        return self._imported(file, use) if use.kind == "import" else self._exported(file, use)
 
     # --- names by scope -------------------------------------------------------------------------------------
 
@@ -105,8 +211,20 @@ class Resolver:
                     return found
             elif at == scope and (at, name) in names.defined:
                 return self._defined(names, at, name)
+            elif names.rules.row.implicit and (found := self._own_member(names, at, name)) is not None:
+                return found
             at = names.parent(at)
+        apart = self._type_around(names, scope) if names.rules.row.implicit else None
+        if apart is not None and apart.file is not None and apart.file != names.file:
+            found = self._own_member(self.names(apart.file), apart.position, name)
+            if found is not None:
+                return found
         return self._in_module(names, name)
+
+    def _own_member(self, names: FileNames, owner: int, name: str) -> Meaning | None:
+        """A member of the object that is used without a word before it."""
+        found = self._of_type(Meaning("definition", names.file, owner), name) if self._step() else None
+        return None if found is OUTSIDE else found
 
     def _local(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
         writes = names.written.get((scope, "", name), [])
@@ -138,14 +256,21 @@ class Resolver:
                 return meaning
         if imports:
             return None
+        if visible := self.visible(names, name):
+            return self._one(names, visible)
         stars = names.imported.get((TOP, "*"), ())
         for use in stars:
             module = self._module(names.file, use.receiver)
             if module is not None and module.file is not None and self._step():
-                found_there = self._in_module(self.names(module.file), name)
+                if module.what == "module":
+                    found_there = self._in_module(self.names(module.file), name)
+                else:
+                    found_there = self._imported(names.file, use._replace(name=name))
                 if found_there is not None and found_there.what != "outside":
                     return found_there
-        return OUTSIDE if name in _BUILTINS else VARIABLE
+        if name in names.rules.outside or (names.rules.family == "python" and name in _BUILTINS):
+            return OUTSIDE
+        return VARIABLE
 
     def _step(self) -> bool:
         self._steps += 1
@@ -154,21 +279,43 @@ class Resolver:
     # --- imports --------------------------------------------------------------------------------------------
 
     def _module(self, file: FileRow, module: str) -> Meaning | None:
-        found = self._modules.find(file, module)
+        found = self.modules(file).find(file, module)
         if found == "outside":
             return OUTSIDE
+        if isinstance(found, Package):
+            return Meaning("package", file, package=found.name)
         return None if found is None else Meaning("module", found)
 
     def _imported(self, file: FileRow, use: Use) -> Meaning | None:
         if not use.name:
-            whole = use.value.partition(".")[0] != use.receiver.partition(".")[0] or "." not in use.value
-            return self._module(file, use.receiver if whole else use.receiver.partition(".")[0])
+            first = use.receiver.partition(".")[0]
+            is_first = use.value == use.receiver and RULES[file.language].row.modules == "python"
+            return self._given_whole(self._module(file, first if is_first and first else use.receiver))
         module = self._module(file, use.receiver)
         if module is None:  # a package without a file of its own
             below = f"{use.receiver}{'' if use.receiver.endswith('.') else '.'}{use.name}"
-            found = self._module(file, below)
-            return found if found is not None and found.what == "module" else None
-        return self._member(module, use.name)
+            inner = self._module(file, below)
+            return inner if inner is not None and inner.what == "module" else None
+        found = self._member(module, use.name)
+        if found is OUTSIDE and module.what == "package" and self._step():  # a member of a type is imported
+            package, _, owner = module.package.rpartition(".")
+            type_ = self._member(module._replace(package=package), owner) if owner else None
+            found = self._member(type_, use.name) if type_ is not None else OUTSIDE
+        return found
+
+    def _given_whole(self, module: Meaning | None) -> Meaning | None:
+        """What the import of a module gives: itself, or the one thing that it exports."""
+        if module is None or module.what != "module" or module.file is None or not self._step():
+            return module
+        for use in self.names(module.file).exported.get("=", ()):
+            return self._exported(module.file, use) or module
+        return module
+
+    def _exported(self, file: FileRow, use: Use) -> Meaning | None:
+        """What a file gives by an export."""
+        if not use.receiver:
+            return self._in_module(self.names(file), use.name)
+        return self._imported(file, use)
 
     # --- members --------------------------------------------------------------------------------------------
 
@@ -179,23 +326,39 @@ class Resolver:
             return None
         if owner.what == "module":
             return self._of_module(owner.file, name)
+        if owner.what == "package":
+            return self._of_package(self.names(owner.file), owner.package, name)
         symbol = self.symbol(owner)
         if symbol is None:
             return None
-        if symbol.kind in TYPES:
-            return self._of_type(owner, name)
+        names = self.names(owner.file)
+        if names.is_type(owner.position):
+            found = self._of_type(owner, name)
+            if found is not None or symbol.kind in TYPES:
+                return found
         if symbol.kind in VALUES and owner.what == "definition":
-            names = self.names(owner.file)
             value = self._value(names, names.written.get((names.parent(owner.position), "", symbol.name), []))
             return None if value is None else self._member(value, name)
         return None
 
     def _of_module(self, file: FileRow, name: str) -> Meaning | None:
         names = self.names(file)
+        for use in names.exported.get(name, ()):
+            if (found := self._exported(file, use)) is not None and found.what != "variable":
+                return found
         found = self._in_module(names, name)
         if found is not None and found.what not in ("outside", "variable"):
             return found
-        submodule = self._modules.submodule(file, name)
+        for use in names.exported.get("*", ()):
+            module = self._module(file, use.receiver)
+            if module is not None and module.file is not None and self._step():
+                found = self._of_module(module.file, name)
+                if found is not None and found.what not in ("outside", "variable"):
+                    return found
+        for use in names.exported.get("=", ()):
+            if self._step() and (whole := self._exported(file, use)) is not None and whole.file is not None:
+                return self._member(whole, name)
+        submodule = self.modules(file).submodule(file, name)
         if submodule is not None:
             return Meaning("module", submodule)
         return OUTSIDE if (TOP, name) in names.imported else None
@@ -216,7 +379,24 @@ class Resolver:
                 return self._defined(names, at.position, name)._replace(likely=owner.likely)
             if writes := names.written_in_type.get((at.position, name)):
                 return self._value(names, writes)
+            if (apart := self._apart(names, at.position, name)) is not None:
+                return apart._replace(likely=owner.likely)
         return None
+
+    def _apart(self, names: FileNames, owner: int, name: str) -> Meaning | None:
+        """A member that is defined apart from its type, in another file of the same package."""
+        row = names.rules.row
+        if row.unit == "file" or row.unit == "package":
+            return None
+        scope = names.symbols[owner].qualified_name
+        folder = names.file.path.rpartition("/")[0]
+        found = [
+            each
+            for each in self.declared(name, names.rules.family)
+            if each[1].scope == scope and each[0] != names.file
+            if row.unit == "project" or each[0].path.rpartition("/")[0] == folder
+        ]
+        return self._one(names, found)
 
     def overridden(self, file: FileRow, position: int) -> Iterator[Meaning]:
         """The members of the same name in what a member's type inherits."""
@@ -250,10 +430,9 @@ class Resolver:
                     if use.receiver
                     else self._named(names, scope, use.name, use.line)
                 )
-                symbol = None if base is None else self.symbol(base)
                 if base is not None and base.what == "outside":
                     outside = outside or use.name not in _TRANSPARENT
-                elif base is None or symbol is None or symbol.kind not in TYPES:
+                elif base is None or base.file is None or not self.names(base.file).is_type(base.position):
                     yield None
                 else:
                     bases.append((base, True))
@@ -298,14 +477,24 @@ class Resolver:
         return found
 
     def _first(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
-        if name in ("self", "cls", "mcs"):
-            around = names.type_around(scope)
-            if around != TOP:
-                return Meaning("instance" if name == "self" else "definition", names.file, around)
-        if name == "super":
-            around = names.type_around(scope)
-            return Meaning("super", names.file, around) if around != TOP else None
+        word = names.rules.row.words.get(name)
+        if word is not None:
+            around = self._type_around(names, scope)
+            if around is not None or word == "super":
+                return None if around is None else around._replace(what=word)
         return self._named(names, scope, name, line)
+
+    def _type_around(self, names: FileNames, scope: int) -> Meaning | None:
+        """The type whose method a scope is, also where the method is written apart from it."""
+        at = names.type_around(scope)
+        if at != TOP:
+            return Meaning("definition", names.file, at)
+        while scope >= 0:
+            if names.holders[scope] == ELSEWHERE:
+                found = self._named(names, TOP, names.symbols[scope].scope.rpartition(".")[2], 0)
+                return found if found is not None and found.file is not None else None
+            scope = names.parent(scope)
+        return None
 
     def _called(self, called: Meaning) -> Meaning | None:
         """What a call gives."""
@@ -315,7 +504,7 @@ class Resolver:
         if symbol is None or called.file is None or called.what != "definition":
             return None
         names = self.names(called.file)
-        if symbol.kind in TYPES:
+        if symbol.kind in TYPES or (symbol.kind == "fn" and names.is_type(called.position)):
             return called._replace(what="instance", likely=called.likely or f"made by {symbol.name}()")
         if symbol.kind in VALUES:
             value = self._value(names, names.written.get((names.parent(called.position), "", symbol.name), []))
@@ -360,11 +549,19 @@ class Resolver:
         itself = _TYPE_OF.match(written)
         if itself:
             written = itself[1].strip("\"'")
+        written = _CLEARED.sub("", written)
+        for _ in range(3):  # wrappers in wrappers
+            outer, opened, inner = written.partition("<")
+            if not opened or outer.rpartition(".")[2] not in names.rules.passed_on:
+                break
+            written = inner.removesuffix(">").partition(",")[0]
+        if written.endswith(("[]", ")")):
+            return None
         written = _GENERIC.sub("", written)
         meaning = self._evaluated(names, scope, written, 0)
         symbol = None if meaning is None else self.symbol(meaning)
         if meaning is None or meaning.what == "outside":
             return meaning
-        if symbol is None or symbol.kind not in TYPES:
+        if symbol is None or meaning.file is None or not self.names(meaning.file).is_type(meaning.position):
             return None
         return meaning._replace(what="definition" if itself else "instance", likely=why)

@@ -344,6 +344,14 @@ class IndexReader:
         """Where names are used in a content, in order."""
         return self._unpacked(self._uses, _USE_LISTS, blob_id, "uses", parts.uses)
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        """Those of some contents whose uses may have a name."""
+        found: set[int] = set()
+        for ids in batches(blob_ids):
+            sql = f"SELECT blob_id FROM readings WHERE blob_id IN ({ids}) AND instr(uses, ?)"
+            found.update(row[0] for row in self._db.execute(sql, (name.encode(),)))
+        return found
+
     def _unpacked(
         self, cache: dict[int, _Value], most: int, blob_id: int, part: str, unpack: Callable[[bytes], _Value]
     ) -> _Value:
@@ -474,17 +482,21 @@ class IndexReader:
         self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int, only: OnlyThese
     ) -> list[SymbolRow]:
         most = f"LIMIT {limit:d}" if only == ANY else ""
-        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
+        sql = (
+            "SELECT DISTINCT d.blob_id, b.hash FROM definitions d CROSS JOIN blobs b USING (blob_id) "
+            f"WHERE {condition} {self._ours} ORDER BY b.hash {most}"
+        )
         blobs: list[int] = [row[0] for row in self._db.execute(sql, values)]
         if only.blobs is not None:
             blobs = [blob_id for blob_id in blobs if blob_id in only.blobs]
         found: list[SymbolRow] = []
         for start in range(0, len(blobs), _AT_ONCE):
             ids = ",".join([f"{blob_id:d}" for blob_id in blobs[start : start + _AT_ONCE]])
-            for blob_id, data in self._packed_symbols(ids):
+            packed = dict(self._packed_symbols(ids))
+            for blob_id in blobs[start : start + _AT_ONCE]:
                 found += [
                     SymbolRow(blob_id, position, *symbol)
-                    for position, symbol in enumerate(parts.symbols(data))
+                    for position, symbol in enumerate(parts.symbols(packed[blob_id]))
                     if only.kind in (None, symbol.kind) and fits(squashed(symbol.name))
                 ]
                 if len(found) >= limit:

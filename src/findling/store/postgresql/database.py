@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.model import errors
+from findling.store.postgresql.statements import Statement
 
 try:
     import psycopg
@@ -25,8 +26,6 @@ except ImportError as _missing:
     ) from _missing
 
 if TYPE_CHECKING:
-    from findling.store.postgresql.statements import Statement
-
     Connection = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA: Final = "findling"
@@ -192,6 +191,13 @@ class Database:
             if isinstance(error, kind) and pattern.search(str(error)):
                 return errors.IndexUnavailable(f"{sentence.format(url=self.url)} ({text})", remedy=remedy)
         return errors.IndexUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
+
+    def collections(self) -> list[str]:
+        """The names of the collections that are everybody's."""
+        names: list[str] = []
+        sql = "SELECT DISTINCT collection FROM views WHERE owner = '' AND generation > 0 ORDER BY 1"
+        self.end(self.begin([Statement(sql, (), lambda rows: names.extend(row[0] for row in rows))]))
+        return names
 
     # --- the schema's version -----------------------------------------------------------------------------------
 

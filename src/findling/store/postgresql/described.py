@@ -46,11 +46,6 @@ class Listed:
         who reads."""
         return {file.path: (file.size, 0) for file in self._index.listing()}
 
-    def state_of(self, path: str) -> tuple[int, int] | None:
-        file = self._index.file_at(path)
-        text = self._index.doc_text(file.blob_id) if file is not None else None
-        return None if text is None else (len(text), 0)
-
     def skipped(self) -> list[tuple[str, str, str]]:
         """(path, reason, detail) of every file that was left out."""
         return self._index.left_out()

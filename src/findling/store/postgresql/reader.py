@@ -543,6 +543,13 @@ class PostgresIndex:
         self._bring(self._uses, [blob_id])
         return parts.uses(self._uses.found.get(blob_id, parts.NOTHING))
 
+    def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        sql = (
+            "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
+            "AND position(%s::bytea IN uses) > 0"
+        )
+        return {row[0] for row in self._list(sql, (tuple(blob_ids), tuple(self._ids), name.encode()))}
+
     def _ask_texts(self, ids: list[int]) -> Iterator[Statement]:
         def take(rows: Rows) -> None:
             self._texts.found.update(dict.fromkeys(ids))
@@ -637,8 +644,9 @@ class PostgresIndex:
                 f"{among if allowed is not None else ''}"
                 "CROSS JOIN LATERAL unnest(p.ordinals, p.parts) AS o(ordinal, part) "
                 "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s) "
-                f"SELECT {_FILE}, best.ordinal, best.score FROM best JOIN entries e USING (content_id) "
-                "JOIN contents c USING (content_id) WHERE e.view_id = ANY(%s::bigint[])",
+                f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.score) FROM best "
+                "JOIN entries e USING (content_id) JOIN contents c USING (content_id) "
+                f"WHERE e.{_OURS} GROUP BY e.entry_id, c.content_id",
                 (
                     tuple(FIELDS[field] for field, _ in passages),
                     tuple(term for _, term in passages),
@@ -658,7 +666,7 @@ class PostgresIndex:
                 "JOIN path_postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term "
                 f"{among if allowed is not None else ''}"
                 "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s) "
-                f"SELECT {_FILE}, {FILE_UNIT}, best.score FROM best JOIN entries e USING (entry_id) "
+                f"SELECT {_FILE}, ARRAY[{FILE_UNIT}], ARRAY[best.score] FROM best JOIN entries e USING (entry_id) "
                 "JOIN contents c USING (content_id)",
                 (
                     tuple(term for _, term in paths),
@@ -673,9 +681,13 @@ class PostgresIndex:
         return self._proposed(ordered, limit, allowed)
 
     def _scored(self, rows: Rows) -> list[tuple[int, Any]]:
-        """(unit, number) of rows of files that end with an ordinal and a number."""
+        """(unit, number) of rows of files, each once, that end with their ordinals and the numbers of these."""
         self._note_files(row[:-2] for row in rows)
-        return [(row[0] << CHUNK_BITS | row[-2], row[-1]) for row in rows]
+        return [
+            (row[0] << CHUNK_BITS | ordinal, number)
+            for row in rows
+            for ordinal, number in zip(row[-2], row[-1], strict=True)
+        ]
 
     def nearest(
         self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
@@ -687,8 +699,8 @@ class PostgresIndex:
         rows = self._list(
             "WITH best AS (SELECT entry_id, ordinal, bit_count(bits # %s::varbit)::int AS distance FROM bits "
             f"WHERE view_id = ANY(%s::bigint[]) AND model_id = %s {among}ORDER BY 3, 1, 2 LIMIT %s) "
-            f"SELECT {_FILE}, best.ordinal, best.distance FROM best JOIN entries e USING (entry_id) "
-            "JOIN contents c USING (content_id) ORDER BY best.distance, e.entry_id, best.ordinal",
+            f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.distance) FROM best "
+            "JOIN entries e USING (entry_id) JOIN contents c USING (content_id) GROUP BY e.entry_id, c.content_id",
             (
                 asked,
                 tuple(self._ids),
@@ -697,7 +709,8 @@ class PostgresIndex:
                 limit + 1,
             ),
         )
-        return self._proposed(self._scored(rows), limit, allowed)
+        ordered = sorted(self._scored(rows), key=lambda pair: (pair[1], pair[0]))
+        return self._proposed(ordered, limit, allowed)
 
     @staticmethod
     def _proposed(
@@ -742,8 +755,7 @@ class PostgresIndex:
         among = "AND content_id = ANY(%s::bigint[]) " if known is not None else ""
         rows = self._list(
             "SELECT content_id, symbols FROM contents WHERE content_id IN ("
-            f"SELECT content_id FROM definitions WHERE view_id = ANY(%s::bigint[]) AND {condition} {among}"
-            "GROUP BY 1 ORDER BY 1 LIMIT %s) ORDER BY 1",
+            f"SELECT content_id FROM definitions WHERE {_OURS} AND {condition} {among}) ORDER BY hash LIMIT %s",
             (
                 tuple(self._ids),
                 *values,

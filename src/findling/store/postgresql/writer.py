@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _BATCH: Final = 200
 """Files that are sent together, with all that belongs to them."""
 
+_MANY: Final = 100
+"""New files from which on the tables are looked at again for planning."""
+
 _FETCHED: Final = 1_000
 """Rows that are read together to count their terms."""
 
@@ -291,6 +294,7 @@ class ViewWriter:
         """Let everything be seen at once; the number of the generation, a new one where anything changed."""
         with self._database.failures():
             self._send()
+            made = len(self._new)
             if self.changed:
                 self._count()
                 self._forget_contents()
@@ -298,6 +302,8 @@ class ViewWriter:
                 self._db.execute(_TOTALS, (self.generation, self._recipe, self.view_id))
                 self._db.execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
             self._db.execute("COMMIT")
+            if made >= _MANY:  # until the database does so by itself, it plans as if there were nothing
+                self._db.execute(f"ANALYZE {', '.join(_ORDER)}, frequencies, term_counts".encode())
         return self.generation
 
     def _count(self) -> None:

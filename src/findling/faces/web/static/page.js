@@ -40,6 +40,19 @@
     if (event.target.closest("#help-button")) help()?.showModal();
   });
 
+  // A run has ended: what is shown is asked for again, once for each address.
+  let busy = false;
+  let again = "";
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.target.id !== "progress") return;
+    const ended = busy && !event.target.textContent.trim();
+    busy = Boolean(event.target.textContent.trim());
+    if (!ended || again === location.href) return;
+    again = location.href;
+    if (location.pathname === "/index") location.reload();
+    else if (location.search) document.querySelector(".ask .filters")?.dispatchEvent(new Event("change"));
+  });
+
   document.addEventListener("htmx:configRequest", (event) => {
     if (event.target.id === "progress" && document.hidden) return event.preventDefault(); // nobody looks
     if (!event.target.matches?.("form.ask")) return;

@@ -1,0 +1,57 @@
+"""Says what names mean in a folder of C, by libclang (pip install libclang): input and output as `typescript.js`.
+
+Each file is read by itself, with all folders that have headers as places of includes. A name means what has the same
+identity (USR) in any file, so that a call means the definition in another file and not only its declaration.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from clang import cindex
+
+_PARTS = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | cindex.TranslationUnit.PARSE_INCOMPLETE
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    folder = Path(asked["folder"])
+    # Headers of other systems hide those of the one that this runs on.
+    headers = sorted({path.parent for path in folder.rglob("*.h")}, key=lambda each: len(each.parts))
+    flags = ["-ferror-limit=0", "-D_GNU_SOURCE", "-std=gnu11", *(f"-I{each}" for each in headers)]
+    index = cindex.Index.create()
+    places = defaultdict(list)
+    for path, line, column in asked["places"]:
+        places[path].append((line, column))
+    usr: dict[tuple[str, int, int], str] = {}
+    defined: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for path in asked["files"]:
+        unit = index.parse(str(folder / path), args=flags, options=_PARTS)
+        for cursor in unit.cursor.walk_preorder():
+            where = cursor.location.file
+            if where is None or not where.name.startswith(f"{folder}/"):
+                continue
+            if cursor.kind.is_declaration() or cursor.kind == cindex.CursorKind.MACRO_DEFINITION:
+                own = cursor.get_usr()
+                if own:
+                    defined[own].add((str(Path(where.name).relative_to(folder)), cursor.location.line))
+        source = unit.get_file(str(folder / path))
+        text = (folder / path).read_bytes().split(b"\n")
+        for line, column in places[path]:
+            at = len(text[line - 1].decode("utf-8", "replace")[:column].encode()) + 1
+            cursor = cindex.Cursor.from_location(unit, cindex.SourceLocation.from_position(unit, source, line, at))
+            referenced = cursor.referenced if cursor is not None else None
+            if referenced is not None and referenced.location.file is not None:
+                usr[path, line, column] = referenced.get_usr()
+    meant = []
+    for path, line, column in asked["places"]:
+        own = usr.get((path, line, column))
+        found = sorted(defined.get(own, {("", 0)})) if own else None
+        meant.append(None if found is None or (path, line) in found else found)
+    json.dump({"version": "libclang 18", "meant": meant}, sys.stdout)
+
+
+main()

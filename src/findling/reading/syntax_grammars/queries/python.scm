@@ -1,0 +1,56 @@
+(call) @call
+(argument_list [(list_splat) (dictionary_splat)]) @unpacked
+(attribute) @member
+(argument_list [(identifier) (list_splat (identifier))] @name)
+(keyword_argument value: (identifier) @name)
+(pair value: (identifier) @name)
+(list (identifier) @name)
+(tuple (identifier) @name)
+(set (identifier) @name)
+(expression_list (identifier) @name)
+(return_statement (identifier) @name)
+(yield (identifier) @name)
+(assignment right: (identifier) @name)
+(default_parameter value: (identifier) @name)
+(typed_default_parameter value: (identifier) @name)
+(except_clause value: (identifier) @name)
+(except_clause value: (as_pattern . (identifier) @name))
+(raise_statement (identifier) @name)
+(comparison_operator (identifier) @name)
+(boolean_operator (identifier) @name)
+(not_operator (identifier) @name)
+(binary_operator (identifier) @name)
+(conditional_expression (identifier) @name)
+(subscript (identifier) @name)
+(for_statement right: (identifier) @name)
+(for_in_clause right: (identifier) @name)
+(with_item value: (identifier) @name)
+(class_pattern (dotted_name (identifier) @name))
+(if_statement condition: (identifier) @name)
+(lambda body: (identifier) @name)
+(class_definition superclasses: (argument_list [(identifier) (attribute)] @base))
+(class_definition superclasses: (argument_list (subscript value: [(identifier) (attribute)] @base)))
+(decorator [(identifier) (attribute)] @decorator)
+(decorator (call function: [(identifier) (attribute)] @decorator))
+(type [(identifier) (attribute)] @type)
+(type (binary_operator (identifier) @type))
+(generic_type (identifier) @type)
+(assignment left: [(identifier) (attribute)]) @target
+(typed_parameter) @target
+(typed_default_parameter) @target
+(named_expression) @target
+(except_clause) @target
+(with_item value: (as_pattern) @target)
+(case_pattern (as_pattern) @target)
+(parameters (identifier) @bound)
+(lambda_parameters (identifier) @bound)
+(default_parameter name: (identifier) @bound)
+(list_splat_pattern (identifier) @bound)
+(dictionary_splat_pattern (identifier) @bound)
+(pattern_list (identifier) @bound)
+(tuple_pattern (identifier) @bound)
+(for_statement left: (identifier) @bound)
+(for_in_clause left: (identifier) @bound)
+(function_definition name: (identifier) return_type: (type) @return)
+(import_statement) @import
+(import_from_statement) @import

@@ -1,0 +1,69 @@
+"""What the resolution of names must know of a language, as data: ``rules.json``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+
+class _Row(Struct, forbid_unknown_fields=True):
+    """A family of languages whose files use each other's definitions, as the file has it.
+
+    ``modules``: how the name of a module leads to a file or a package (`modules.Modules`); ``suffixes``: of files that
+    are modules; ``index``: the file that stands for its folder.
+    ``unit``: which other files' definitions a file may use without an import.
+    ``words``: names with a meaning of their own, such as ``self``: the object, its type, or what the type inherits.
+    ``implicit``: members of the object are used without a word before them.
+    ``namespaces``: functions may have a qualified name without being members.
+    ``headers``: suffixes of files that declare what others define.
+    ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
+    that of their first argument.
+    ``certain``: the precision of this grade was measured for the language. Where it was not, nothing is certain.
+    """
+
+    languages: str
+    modules: Literal["python", "javascript", "go", "packages", "none"]
+    suffixes: str = ""
+    index: str = ""
+    unit: Literal["file", "folder", "package", "project"] = "file"
+    words: dict[str, Literal["instance", "definition", "super"]] = {}
+    implicit: bool = False
+    namespaces: bool = False
+    headers: str = ""
+    outside: str = ""
+    passed_on: str = ""
+    certain: bool = False
+
+
+class Rules(Struct, frozen=True, eq=False):
+    """`_Row`, split into words."""
+
+    family: str
+    row: _Row
+    suffixes: tuple[str, ...]
+    headers: tuple[str, ...]
+    outside: frozenset[str]
+    passed_on: tuple[str, ...]
+
+
+_rows = msgspec.json.decode(Path(__file__).with_name("rules.json").read_bytes(), type=dict[str, _Row])
+
+
+def _rules(family: str, row: _Row) -> Rules:
+    return Rules(
+        family,
+        row,
+        suffixes=tuple(row.suffixes.split()),
+        headers=tuple(row.headers.split()),
+        outside=frozenset(row.outside.split()),
+        passed_on=tuple(row.passed_on.split()),
+    )
+
+
+RULES: dict[str, Rules] = {
+    language: _rules(family, row) for family, row in _rows.items() for language in row.languages.split()
+}
+"""By language."""
