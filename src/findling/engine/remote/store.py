@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import platform
-import stat
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from findling import search
+from findling.engine import remote
 from findling.engine.store import OpenStore
 from findling.model import errors
-from findling.model.text_encodings import as_utf8
 from findling.outbound.files import NotRead, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from findling.model.text_encodings import TextFilter
-    from findling.model.trigram_plan import TrigramPlan
     from findling.model.types import IndexReport, Progress
     from findling.outbound.files import Files
-    from findling.search.exact import FileRef, Scope
+    from findling.search import IndexedFiles
     from findling.store.local.reader import IndexReader
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.protocols import Index
@@ -64,6 +57,9 @@ class RemoteStore(OpenStore):
 
     @property
     def owner(self) -> str:
+        import getpass  # both take their time, and most commands know no shared store
+        import platform
+
         return f"{getpass.getuser()}@{platform.node()}"
 
     @cached_property
@@ -100,7 +96,7 @@ class RemoteStore(OpenStore):
         return f"{self.remote.totals.generation}:{self.url}"
 
     def state_of(self, path: str) -> tuple[int, int] | None:
-        status = StoreFiles(self.remote).status(path)
+        status = remote.texts.StoreFiles(self.remote).status(path)
         return None if isinstance(status, NotRead) else (status.st_size, stamp_of(status))
 
     @property
@@ -146,14 +142,14 @@ class RemoteStore(OpenStore):
             self.__dict__.pop("remote", None)
 
     def open_files(self) -> Files:
-        return StoreFiles(self.remote)
+        return remote.texts.StoreFiles(self.remote)
 
     def new_files(self) -> Files:
-        return StoreFiles(self.remote)
+        return remote.texts.StoreFiles(self.remote)
 
-    def indexed_files(self, index: Index, folder: str) -> search.IndexedFiles:
+    def indexed_files(self, index: Index, folder: str) -> IndexedFiles:
         most = self.configuration.wanted.max_bytes
-        return _Texts(self.remote, self.open_files(), folder, max_bytes=most, lasting=True)
+        return remote.texts.Texts(self.remote, self.open_files(), folder, max_bytes=most, lasting=True)
 
     @property
     def source(self) -> Path | Files:
@@ -162,7 +158,6 @@ class RemoteStore(OpenStore):
     def fill(self, *, embed: bool, on_progress: Callable[[Progress], None], anew: bool = False) -> IndexReport:
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
         ``anew``: all files are read again."""
-        from findling.engine.remote import filling
         from findling.store import postgresql
 
         if not self.root.is_dir():
@@ -170,10 +165,10 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         limits = self.configuration.limits if self.configuration.chunking else None
         embedder = self.semantics.embedder() if embed else None
-        with postgresql.ViewWriter(self.database, self._view, filling.recipe_of(limits)) as writer:
+        with postgresql.ViewWriter(self.database, self._view, remote.filling.recipe_of(limits)) as writer:
             if anew:
                 writer.empty()
-            return filling.fill(
+            return remote.filling.fill(
                 self.root,
                 writer,
                 self.configuration.wanted,
@@ -191,61 +186,3 @@ class RemoteStore(OpenStore):
         except errors.FindlingError as error:
             return str(error)
         return ""
-
-
-_TEXTS_AT_ONCE = 200
-"""Texts that are brought together for an exact search."""
-
-
-class _Texts(search.IndexedFiles):
-    """The files of a view for an exact search; their texts come many at a time, in the order in which they are read."""
-
-    def __init__(self, index: PostgresIndex, files: Files, folder: str, *, max_bytes: int, lasting: bool) -> None:
-        super().__init__(index, files, folder, max_bytes=max_bytes, lasting=lasting)
-        self._index = index
-        self._places: dict[int, int] = {}
-        self._order: list[int] = []
-
-    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
-        found = list(super().candidate_files(plan, scope))
-        self._order = list(dict.fromkeys(ref.blob_id for ref in found))
-        self._places = {content: place for place, content in enumerate(self._order)}
-        yield from found
-
-    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
-        first = self._places.get(ref.blob_id, 0)
-        following = [ref.blob_id, *self._order[first : first + _TEXTS_AT_ONCE]]
-        with self._index.snapshot():
-            self._index.ahead(lambda index: [index.doc_text(content) for content in following])
-            data = self._index.doc_text(ref.blob_id)
-        return None if data is None else as_utf8(data, of_use=of_use)
-
-
-class StoreFiles:
-    """The texts of a view as files: what was published is what is read. For one thread."""
-
-    def __init__(self, index: PostgresIndex) -> None:
-        self._index = index
-
-    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
-        with self._index.snapshot():
-            file = self._index.file_at(path)
-            text = self._index.doc_text(file.blob_id) if file is not None else None
-        if file is None or text is None:
-            return NotRead("not_found", "it is not in the store")
-        values = (stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, len(text), 0, 0, 0)
-        # in place of a time what tells this content from others at its path
-        return os.stat_result(values, {"st_mtime_ns": file.blob_id, "st_ctime_ns": 0}), text
-
-    def status(self, path: str) -> os.stat_result | NotRead:
-        read = self.read(path, 0)
-        return read if isinstance(read, NotRead) else read[0]
-
-    def close(self) -> None:
-        pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
