@@ -18,7 +18,6 @@ from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
 from findling.search.edges import Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
-from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
@@ -188,8 +187,6 @@ class Relating:
         ]
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
-        if definition.file.language not in LANGUAGES:
-            return
         if definition.symbol.kind == "method" and not definition.symbol.name.startswith("__"):
             yield from (_to("overrides", each) for each in self._search.overridden(definition))
             yield from (_to("overridden_by", each) for each in self._search.overriding(definition))
