@@ -42,6 +42,7 @@ from findling.contracts import TOOLS, Workspace, call
 from findling.engine import Engine
 from findling.faces.cli.terminal import PlainView
 from findling.faces.cli.terminal.lines import Places
+from findling.model.types import Hit
 from findling.search import lines_of
 from findling.search.analysis import STOP_WORDS
 
@@ -89,6 +90,7 @@ class Repository:
         self._workspace = Workspace(root, root=root, cache=cache)
         asked = {word for question in questions for word in _words(question)}
         self._texts: dict[str, list[str]] = {}
+        self._pages: dict[tuple[str, int], tuple[str, Sequence[Hit]]] = {}
         self.holding: dict[str, Counter[str]] = defaultdict(Counter)
         """word -> path -> how often."""
         for path in sorted(self.engine.listed()[0]):
@@ -107,6 +109,15 @@ class Repository:
 
     def tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return call(name, arguments, self._workspace).structured or {}
+
+    def page(self, question: str, number: int) -> tuple[str, Sequence[Hit]]:
+        """What `findling search` prints, remembered, and its places."""
+        if (question, number) not in self._pages:
+            result = self.engine.ask(Query(question, offset=10 * number, wait_s=0)).result
+            out = StringIO()
+            PlainView(out, Places(self.root, self.root)).search(result, explain=False)
+            self._pages[question, number] = out.getvalue(), result.hits
+        return self._pages[question, number]
 
     def look(self, path: str, first: int, last: int) -> Seen:
         """Lines of a file as ``sed`` prints them."""
@@ -129,11 +140,9 @@ def _words(question: str) -> list[str]:
 
 def search(repository: Repository, _: str, question: str) -> Iterator[Seen]:
     for page in range(PAGES):
-        result = repository.engine.ask(Query(question, offset=10 * page, wait_s=0)).result
-        out = StringIO()
-        PlainView(out, Places(repository.root, repository.root)).search(result, explain=False)
-        yield from (seen._replace(first=not page) for seen in _printed(out.getvalue()))
-        for hit in result.hits:
+        text, hits = repository.page(question, page)
+        yield from (seen._replace(first=not page) for seen in _printed(text))
+        for hit in hits:
             yield _around(repository, hit.path, hit.start_line, hit.end_line)
 
 

@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "attacks"))
 
 from asked_servers import AskedServer
 
@@ -97,7 +97,7 @@ def main() -> None:
     for other in others:
         other.kill()
         other.join()
-    server.close()
+    server.kill()
     shutil.rmtree(base, ignore_errors=True)  # an indexer in the background may end a moment later
     took.sort()
     held = sum(times for what, times in seen.items() if what.startswith("holds"))

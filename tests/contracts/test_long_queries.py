@@ -62,3 +62,11 @@ def test_expressions_keep_a_bound_of_their_own(workspace: Workspace) -> None:
     refused = call("search_keyword", {"query": "x" * (MAX_QUERY + 10)}, workspace)
     assert refused.is_error
     assert refused.text_blocks == ["Parameter `query` must have at most 4096 characters, not 100010."]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_piece_that_is_no_character_is_said_to_be_none(name: str, workspace: Workspace) -> None:
+    """Clients that cut an emoji send half of it, which arrives as U+FFFD."""
+    told = str(said(answer(name, "retry \ufffd delay", workspace)))
+    assert told.count("no character, such as half of an emoji") == 1
+    assert "no character" not in str(said(answer(name, "retry delay", workspace)))

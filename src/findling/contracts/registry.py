@@ -42,7 +42,7 @@ def call(
     ref = arguments.get("ref") if isinstance(arguments, Mapping) else None
     try:
         given = validate(tool.schema, arguments)
-        given, notes = _shortened(given)
+        given, notes = _readable(given)
         page = paging.page_of(name, given)
         reply = _noted(several.handle(tool, Call(workspace, progress, notes, page.offset), given), notes)
         if reply.listing is not None:
@@ -76,12 +76,19 @@ def _with_nearest(message: str, workspace: Workspace, given: Arguments) -> str:
     return f"{message.rstrip('.')}. Did you mean {' or '.join(near)}?" if near else message
 
 
-def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:
-    """The arguments with a query of bearable length, and what there is to say of it."""
+_NO_CHARACTER = "\ufffd"
+"""In place of what is no character, such as half of an emoji: a message is read with it."""
+
+
+def _readable(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:
+    """The arguments with a query of bearable length, and notes on what of it could not be read."""
     if "query" not in given:
         return given, ()
     query, cut = shortened(given["query"])
-    return ({**given, "query": query}, (cut,)) if cut else (given, ())
+    notes = [cut] if cut else []
+    if _NO_CHARACTER in query:
+        notes.append("The query has a piece that is no character, such as half of an emoji; it counts as U+FFFD.")
+    return {**given, "query": query}, tuple(notes)
 
 
 def _noted(reply: Reply, notes: tuple[str, ...]) -> Reply:

@@ -21,7 +21,7 @@ from findling.model.plurals import count
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import GRADES, Grade
+from findling.model.types import BY_SCOPES, GRADES, Grade
 from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
 from findling.search.graph.modules import Lines
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
@@ -78,7 +78,8 @@ class _Wanted(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``; ``step`` as in `Edges`."""
+    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``; ``step`` as in `Edges`.
+    ``others``: how many other definitions a possible use may mean."""
 
     file: FileRow
     use: Use
@@ -88,6 +89,7 @@ class Edge(NamedTuple):
     grade: Grade
     why: str
     step: int = 1
+    others: int = 0
 
 
 class Edges(Struct):
@@ -322,7 +324,7 @@ class EdgeSearch:
             others = len(every) - 1
             why = f"same name; {count(others, 'other definition')}" if others else "same name"
             for each in every:
-                yield Edge(here.file, use, enclosing, each, use.kind, "possible", why)
+                yield Edge(here.file, use, enclosing, each, use.kind, "possible", why, others=others)
 
     def _owner_edges(self, here: FileNames, use: Use) -> Iterator[Edge]:
         """Of ``Outer.inner`` the use of ``Outer``."""
@@ -355,7 +357,7 @@ def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
     """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
     if meaning.likely:
         return "likely", meaning.likely
-    return ("certain", "") if here.file.language in here.rules.certain else ("likely", "imports and scopes name it")
+    return ("certain", "") if here.file.language in here.rules.certain else ("likely", BY_SCOPES)
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:

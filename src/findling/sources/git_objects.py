@@ -262,6 +262,8 @@ def _listed(root: Path, commit: str) -> dict[str, _Listed]:
         output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
         if output.ok:
             return _parse(output)
+        if output.status != "failed":
+            break  # too much, or too slow, would be so again
     raise _not_listed(root, commit, output)
 
 

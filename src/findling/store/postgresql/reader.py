@@ -638,11 +638,12 @@ class PostgresIndex:
         if passages and most:
             among = "AND p.content_id IN (SELECT content_id FROM entries WHERE entry_id = ANY(%s::bigint[])) "
             rows = self._list(
-                "WITH best AS (SELECT p.content_id, o.ordinal, sum(o.part * asked.weight) AS score "
+                "WITH held AS ("
+                "SELECT p.content_id, unnest(p.ordinals) AS ordinal, unnest(p.parts) AS part, asked.weight "
                 "FROM unnest(%s::smallint[], %s::text[], %s::float8[]) AS asked(field, term, weight) "
                 "JOIN postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term AND p.field = asked.field "
-                f"{among if allowed is not None else ''}"
-                "CROSS JOIN LATERAL unnest(p.ordinals, p.parts) AS o(ordinal, part) "
+                f"{among if allowed is not None else ''}), best AS ("
+                "SELECT content_id, ordinal, sum(part * weight) AS score FROM held "
                 "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s) "
                 f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.score) FROM best "
                 "JOIN entries e USING (content_id) JOIN contents c USING (content_id) "
