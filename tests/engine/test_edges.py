@@ -437,7 +437,7 @@ PACKAGES = {
         ("ring", [("php/Door.php", 5, "Door.knock", "likely")]),
         ("Flow", [("cs/House.cs", 4, "House.Run", "likely")]),
         ("Key.open", [("kt/Lock.kt", 4, "use", "likely")]),
-        ("help", [("jv/Top.java", 3, "Top.go", "likely")]),
+        ("help", [("jv/Top.java", 3, "Top.go", "certain")]),
     ],
 )
 def test_packages_and_headers_of_other_languages(

@@ -47,13 +47,19 @@ NO_USES = ("write", "return", "export", "package")
 
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset(
-    "open close read write seek readline readlines flush run start join send recv wait group match string error name "
-    "value len less swap size length get set put add contains isempty tostring equals hashcode push foreach map filter "
-    "then catch slice concat test exec call apply bind next done on emit once end".split()
+) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
+"""Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
+about a use."""
+
+_COMMON_ELSEWHERE = _COMMON | frozenset(
+    "string error name value len less swap size length get set put add contains isempty tostring equals hashcode push "
+    "foreach map filter then catch slice concat test exec call apply bind next done on emit once end".split()
 )
-"""Members of built-in types, and the commonest of standard libraries, in small letters: a single definition of such a
-name says little about a use."""
+"""The same of other languages than Python, in small letters."""
+
+
+def _is_common(name: str, family: str) -> bool:
+    return name in _COMMON if family == "python" else name.lower() in _COMMON_ELSEWHERE
 
 
 class Definition(NamedTuple):
@@ -318,7 +324,7 @@ class EdgeSearch:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
-        if use.receiver and len(every) == 1 and use.name.lower() not in _COMMON:
+        if use.receiver and len(every) == 1 and not _is_common(use.name, here.rules.family):
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1
