@@ -201,7 +201,7 @@ ANALYSERS = {
     "javascript": Analyser(
         (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"), _program("node", str(HERE / "analysers" / "typescript.js"))
     ),
-    "c": Analyser((".c", ".h"), _program(sys.executable, str(HERE / "analysers" / "clang.py"))),
+    "c": Analyser((".c", ".h"), _program(sys.executable, str(HERE / "analysers" / "c.py"))),
     "go": Analyser((".go",), _program("go", "run", str(HERE / "analysers" / "definitions.go"))),
     "java": Analyser((".java",), _program("java", str(HERE / "analysers" / "Definitions.java"))),
 }

@@ -29,7 +29,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_command_takes_it() -> None:
     required = {"eval": ["--corpora", "c", "--run", "r"], "export": ["--sqlite", "f"]}
     for name, command in COMMANDS.items():
-        words = [operand.name for operand in command.operands if operand.arity == "1"]
+        words = [(operand.choices or [operand.name])[0] for operand in command.operands if operand.arity == "1"]
         typed = [*words, *required.get(name, []), "--config", "c.toml"]
         assert parse(name, typed).config == "c.toml", name
 

@@ -398,6 +398,54 @@ def test_a_method_of_java_that_calls_one_of_the_same_name(project: Opened) -> No
     assert "Envelope.setLabel" in [edge.target for edge in engine.callees("Mailbox.setLabel").edges]
 
 
+PACKAGES = {
+    "go.mod": "module example.com/shop\n",
+    "cart/cart.go": "package cart\ntype Cart struct{}\nfunc New() *Cart { return &Cart{} }\n",
+    "cart/sum.go": "package cart\nfunc (c *Cart) Sum() int { return 1 }\n",
+    "main.go": 'package main\nimport "example.com/shop/cart"\nfunc main() {\n\tc := cart.New()\n\tc.Sum()\n}\n',
+    "src/lib.rs": "pub mod wheel;\nuse crate::wheel::Wheel;\nfn drive(w: &Wheel) { w.turn(); wheel::spin(); }\n",
+    "src/wheel.rs": "pub struct Wheel;\nimpl Wheel { pub fn turn(&self) {} }\npub fn spin() {}\n",
+    "c/lamp.h": "int lamp_on(int a);\n",
+    "c/lamp.c": '#include "lamp.h"\nint lamp_on(int a) { return a; }\nstatic int twice(int a) { return lamp_on(a); }\n',
+    "c/room.c": '#include "lamp.h"\nint enter(void) {\n    return lamp_on(1);\n}\nstatic int twice(int b) {}\n',
+    "php/Bell.php": "<?php\nnamespace Shop\\Door;\nclass Bell { public function ring(): void {} }\n",
+    "php/Door.php": (
+        "<?php\nnamespace Shop;\nuse Shop\\Door\\Bell as Gong;\n"
+        "class Door { public function __construct(private Gong $gong) {}\n"
+        "  public function knock() { $this->gong->ring(); } }\n"
+    ),
+    "cs/Pump.cs": "namespace Shop.Water;\npublic class Pump { public void Flow(int a) {} }\n",
+    "cs/House.cs": (
+        "using Shop.Water;\nnamespace Shop;\nclass House { Pump pump = new Pump();\n  void Run() { pump.Flow(1); } }\n"
+    ),
+    "kt/Key.kt": "package shop.keys\nclass Key { fun open() {} }\nfun cut(): Key = Key()\n",
+    "kt/Lock.kt": "package shop\nimport shop.keys.Key as Tool\nfun use(k: Tool) {\n  k.open()\n}\n",
+    "jv/Top.java": "package jv;\nimport static jv.Util.help;\nclass Top { void go() { help(); } }\n",
+    "jv/Util.java": "package jv;\nclass Util { static void help() {} }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("cart.New", [("main.go", 4, "main", "certain")]),
+        ("Sum", [("main.go", 5, "main", "likely")]),
+        ("turn", [("src/lib.rs", 3, "drive", "likely")]),
+        ("spin", [("src/lib.rs", 3, "drive", "likely")]),
+        ("lamp.lamp_on", [("c/lamp.c", 3, "twice", "likely"), ("c/room.c", 3, "enter", "likely")]),
+        ("room.twice", []),
+        ("ring", [("php/Door.php", 5, "Door.knock", "likely")]),
+        ("Flow", [("cs/House.cs", 4, "House.Run", "likely")]),
+        ("Key.open", [("kt/Lock.kt", 4, "use", "likely")]),
+        ("help", [("jv/Top.java", 3, "Top.go", "certain")]),
+    ],
+)
+def test_packages_and_headers_of_other_languages(
+    project: Opened, name: str, used: list[tuple[str, int, str, str]]
+) -> None:
+    assert edges(project(PACKAGES).callers(name)) == used
+
+
 def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
     found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
     assert found.edges == ()

@@ -21,7 +21,7 @@ from findling.embedding import open_embedder
 from findling.engine.first_answers import MODEL, take_in
 from findling.model.errors import InvalidPattern
 from findling.model.tokenizer import stem, term_key
-from findling.model.types import MODES, Query, SearchResult
+from findling.model.types import MODES, Query, Relations, SearchResult
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
@@ -83,7 +83,8 @@ def sound(result: SearchResult) -> None:
 
 
 def shown(result: SearchResult) -> list[object]:
-    return [replace(hit, reasons=(), body="") for hit in result.hits]
+    """The places; how much of each is shown depends on how many there are."""
+    return [replace(hit, reasons=(), body="", related=Relations()) for hit in result.hits]
 
 
 # --- modes --------------------------------------------------------------------------------------------------------

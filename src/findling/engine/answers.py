@@ -274,9 +274,8 @@ class Answers:
                 if lines:
                     hit = replace(hit, related=relating.of_hit(hit, most // RELATED_PART))
                     most -= search.chars_of(hit.related.found)
-                body = search.Body(
-                    lines or (), range(hit.start_line, min(hit.end_line, len(lines or ())) + 1), hit.end_line
-                )
+                there = range(hit.start_line, min(hit.end_line, len(lines or ())) + 1)
+                body = search.Body(lines or (), search.code_first(lines or (), there), hit.end_line)
                 text = body.text(most, most)
                 most -= len(text)
                 told.append(replace(hit, body=text))

@@ -221,8 +221,13 @@ class Questions(ABC):
         }
 
         def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:
-            chars = body_chars // len(names)
-            return [answers.symbols(name, fresh, body_chars=chars, **cast("Any", wanted)) for name in names]
+            found: list[SymbolResult] = []
+            left = body_chars
+            for turn, name in enumerate(names):  # what one does not take is the others'
+                chars = left // (len(names) - turn)
+                found.append(answers.symbols(name, fresh, body_chars=chars, **cast("Any", wanted)))
+                left -= sum(len(each.body) for each in found[-1].definitions)
+            return found
 
         asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
         return self._asked(asked, answer, **waiting)

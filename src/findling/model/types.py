@@ -32,6 +32,9 @@ GRADES: tuple[Grade, ...] = ("certain", "likely", "possible")
 """How sure it is that a use means a definition: imports or scopes name it; its type says so, or there is no other of
 the name; the name is the same."""
 
+BY_SCOPES = "imports and scopes name it"
+"""Why an edge is likely in a language whose certain edges nobody has measured."""
+
 KIND_FILTERS: tuple[KindFilter, ...] = ("code", "docs", "tests")
 """Files that a question may be restricted to: no documents, documents alone, tests alone."""
 
@@ -322,7 +325,8 @@ class Relation(Struct, frozen=True):
 
 def mark_of(grade: Grade | None, why: str) -> str:
     """What is written of a grade behind an edge: nothing where it is certain."""
-    return f" [{grade}{f': {why}' if why else ''}]" if grade not in (None, "certain") else ""
+    reason = f": {why}" if why and why != BY_SCOPES else ""  # of the commonest reason the grade says enough
+    return f" [{grade}{reason}]" if grade not in (None, "certain") else ""
 
 
 class Relations(Struct, frozen=True):

@@ -37,7 +37,7 @@ _SEPARATOR = re.compile(rb"::|->|\?\.|\\")
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
 _VALUES = frozenset(("variable", "constant"))
-_KEPT = frozenset(("import", "export", "package", "return", "decorate"))
+_KEPT = frozenset(("import", "export", "package", "return"))
 """Kinds of uses that are kept whatever they name."""
 
 _SPACE = re.compile(r"\s+")
@@ -144,13 +144,15 @@ class _Uses:
         """Whether a definition of the project can be meant by a use, or the type of a receiver is told."""
         owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
         literals = frozenset(self._table.literals.values())
-        known, every = self._known, self._table.open or "*" in self._known
+        known, outside, every = self._known, self._table.outside, self._table.open or "*" in self._known
 
         def matters(use: Use) -> bool:
             kind, name, receiver, _, _, _, value = use
             if kind == "write":
                 return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
-            return receiver != "" or every or name in known or kind in _KEPT
+            if receiver != "" or name in known or kind in _KEPT:
+                return True
+            return (every or kind == "decorate") and name not in outside
 
         return matters
 
@@ -168,9 +170,12 @@ class _Uses:
         for got in matched(node, self._parser, self._table.imports):
             at = {capture: self._dotted(each) for capture, each in got.items()}
             module, name = at.get("module", ""), at.get("name", "")
+            for written in got.keys() & {"qualified", "module"} if self._table.prefixes else ():
+                at[written] = ".".join(filter(None, (self._prefix(got[written]), at[written])))
             if "qualified" in at:
-                before = self._prefix(got["qualified"])
-                module, _, name = ".".join(filter(None, (before, at["qualified"]))).rpartition(".")
+                module, _, name = at["qualified"].rpartition(".")
+            elif self._table.prefixes:
+                module = at.get("module", "")
             kind = "export" if "export" in at else "package" if "package" in at else "import"
             if "all" in at:
                 module, name = f"{module}.{name}" if module and name else module or name, "*"

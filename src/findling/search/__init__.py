@@ -9,7 +9,7 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import judge, make_result
-    from findling.search.body import Body, lines_of
+    from findling.search.body import Body, code_first, lines_of
     from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.filters import taken_from_text
@@ -29,7 +29,7 @@ else:
         {
             "absence": "Absence",
             "answer": "judge make_result",
-            "body": "Body lines_of",
+            "body": "Body code_first lines_of",
             "edges": "Definition Edge EdgeSearch Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
             "filters": "taken_from_text",
@@ -68,6 +68,7 @@ __all__ = [
     "callees",
     "callers",
     "chars_of",
+    "code_first",
     "compile_pattern",
     "definitions",
     "indexed_text",

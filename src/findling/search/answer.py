@@ -161,7 +161,7 @@ def show(
             here -= size
             screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if last else screen / 2)))
-        text = bodies[place].text(lines, here)
+        text = bodies[place].text(lines, here, to_the_end=turn == 0 and math.isinf(screen))
         room -= len(text)
         screen -= text.count("\n") + 2
         shown[place] = replace(shown[place], body=text, related=related)

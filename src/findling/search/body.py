@@ -21,23 +21,35 @@ LINES = 40
 HEAD_LINES = 3
 """Of each definition around a place: its decorators and its name, or what of them fits."""
 
+SPILL = 0.5
+"""What agents read of a definition that ends a few lines below is its end: it decides, and costs them another look."""
+
 EXITS = 4
 """Lines of a long definition that say what becomes of it."""
+
+_DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
+
+DOCSTRING_WITHIN = 20
+"""Lines below which a definition's docstring begins: decorators and parameters stand before it."""
 
 _EXIT = re.compile(r"\s*(?:return|raise|throw|yield)\b")
 
 
 class Body(NamedTuple):
-    """Lines of a file to show, those that are worth most first; ``end`` is the last line of the place."""
+    """Lines of a file to show, those that are worth most first; ``end`` is the last line of the place. ``parts``: how
+    many lines of ``worth`` there are up to the end of each of its parts, such as a definition."""
 
     file: Sequence[str]
     worth: Sequence[int]
     end: int
     cut: Snippet = Snippet(0, "", ())
+    parts: Sequence[int] = ()
 
-    def text(self, most_lines: int, most_chars: int) -> str:
-        """As many lines as fit, in the file's order, each with its number; what is left out is counted."""
-        kept = self.worth[:most_lines]
+    def text(self, most_lines: int, most_chars: int, *, to_the_end: bool = False) -> str:
+        """As many lines as fit, in the file's order, each with its number; what is left out is counted. ``to_the_end``:
+        a part that is begun is shown to its end, where that takes half as many lines more at most."""
+        ends = [end for end in self.parts if to_the_end and most_lines <= end <= most_lines * (1 + SPILL)]
+        kept = self.worth[: ends[0] if ends else most_lines]
         while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
             over = sum(len(self._line(number)) for number in kept) - most_chars
             kept = kept[: len(kept) - max(1, over // LINE_CHARS)]
@@ -101,7 +113,8 @@ def make_body(
     first = snippet.start_line if last - start >= LINES and start <= snippet.start_line <= last else start
     longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
-    worth = [*_heads(longer), *range(first, last + 1), *range(start, first)]
+    worth = [*_heads(longer), *code_first(file, range(first, last + 1)), *range(start, first)]
+    ends = [len(dict.fromkeys(worth))]
     if within is not None and within.kind in ("fn", "method"):
         inside = enumerate(file[within.start_line - 1 : within.end_line], within.start_line)
         worth += [number for number, line in inside if _EXIT.match(line)][-EXITS:]
@@ -109,10 +122,26 @@ def make_body(
     for other_start, other_end in others:
         around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
         worth += [*_heads(around), *range(other_start, other_end + 1)]
+        ends.append(len(dict.fromkeys(worth)))
     if within is not None:
         worth += range(within.start_line, within.end_line + 1)
     there = [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have changed
-    return Body(file, there, min(end, len(file)), snippet)
+    return Body(file, there, min(end, len(file)), snippet, ends)
+
+
+def code_first(file: Sequence[str], lines: range) -> list[int]:
+    """The lines of a definition, but for a docstring's first those of the docstring last: where there is no room for
+    all, what is done tells more than how it is to be called."""
+    for begin in lines[:DOCSTRING_WITHIN]:
+        if found := _DOCSTRING.match(file[begin - 1]):
+            mark = found[1]
+            if mark in file[begin - 1][found.end() :]:
+                break
+            end = next((line for line in range(begin + 1, lines.stop) if mark in file[line - 1]), None)
+            if end is None:
+                break
+            return [*range(lines.start, begin + 1), *range(end + 1, lines.stop), *range(begin + 1, end + 1)]
+    return list(lines)
 
 
 def _heads(around: Iterable[SymbolRow]) -> Iterator[int]:

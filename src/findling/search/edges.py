@@ -8,6 +8,7 @@ arguments fits, and ``why`` says how many other definitions that is true of as w
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -20,7 +21,7 @@ from findling.model.plurals import count
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import GRADES, Grade
+from findling.model.types import BY_SCOPES, GRADES, Grade
 from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
 from findling.search.graph.modules import Lines
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
@@ -46,13 +47,19 @@ NO_USES = ("write", "return", "export", "package")
 
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset(
-    "open close read write seek readline readlines flush run start join send recv wait group match string error name "
-    "value len less swap size length get set put add contains isempty tostring equals hashcode push foreach map filter "
-    "then catch slice concat test exec call apply bind next done on emit once end".split()
+) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
+"""Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
+about a use."""
+
+_COMMON_ELSEWHERE = _COMMON | frozenset(
+    "string error name value len less swap size length get set put add contains isempty tostring equals hashcode push "
+    "foreach map filter then catch slice concat test exec call apply bind next done on emit once end".split()
 )
-"""Members of built-in types, and the commonest of standard libraries, in small letters: a single definition of such a
-name says little about a use."""
+"""The same of other languages than Python, in small letters."""
+
+
+def _is_common(name: str, family: str) -> bool:
+    return name in _COMMON if family == "python" else name.lower() in _COMMON_ELSEWHERE
 
 
 class Definition(NamedTuple):
@@ -77,7 +84,8 @@ class _Wanted(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``; ``step`` as in `Edges`."""
+    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``; ``step`` as in `Edges`.
+    ``others``: how many other definitions a possible use may mean."""
 
     file: FileRow
     use: Use
@@ -87,6 +95,7 @@ class Edge(NamedTuple):
     grade: Grade
     why: str
     step: int = 1
+    others: int = 0
 
 
 class Edges(Struct):
@@ -315,13 +324,13 @@ class EdgeSearch:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
-        if use.receiver and len(every) == 1 and use.name.lower() not in _COMMON:
+        if use.receiver and len(every) == 1 and not _is_common(use.name, here.rules.family):
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1
             why = f"same name; {count(others, 'other definition')}" if others else "same name"
             for each in every:
-                yield Edge(here.file, use, enclosing, each, use.kind, "possible", why)
+                yield Edge(here.file, use, enclosing, each, use.kind, "possible", why, others=others)
 
     def _owner_edges(self, here: FileNames, use: Use) -> Iterator[Edge]:
         """Of ``Outer.inner`` the use of ``Outer``."""
@@ -354,7 +363,7 @@ def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
     """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
     if meaning.likely:
         return "likely", meaning.likely
-    return ("certain", "") if here.rules.row.certain else ("likely", "imports and scopes name it")
+    return ("certain", "") if here.file.language in here.rules.certain else ("likely", BY_SCOPES)
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:
@@ -367,8 +376,40 @@ def _fits(use: Use, definition: Definition) -> bool:
     """Whether a call's number of arguments is one that a method takes, as far as its signature tells."""
     if use.kind != "call" or use.arguments == MOST_ARGUMENTS or definition.symbol.kind != "method":
         return True
+    if definition.file.language != "python":
+        least, most = _parameters(definition.symbol.signature, definition.symbol.name)
+        is_strict = definition.file.language in _ALL_ARGUMENTS
+        return use.arguments <= most and (not is_strict or least <= use.arguments)
     least, most = _arguments(definition.symbol.signature)
     return least <= use.arguments <= most
+
+
+_ALL_ARGUMENTS = frozenset(("java", "csharp", "php"))
+"""Languages whose calls have every argument that has no default between their brackets."""
+
+_ANY_NUMBER = re.compile(r"\.\.\.|\bparams\b|\bvararg\b|\*\w+$|\bthis\b|…")
+_NO_PARAMETER = re.compile(r"^(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?self\b|^void$")
+
+
+@remembered(10_000)
+def _parameters(signature: str, name: str) -> tuple[int, float]:
+    """How many arguments a method takes, by the commas of its signature."""
+    found = re.search(rf"\b{re.escape(name)}\s*(?:<[^()]*>)?\(", signature)
+    if found is None:
+        return 0, float("inf")
+    parts, depth = [""], 1
+    for character in signature[found.end() :]:
+        depth += (character in "([{<") - (character in ")]}>")
+        if not depth:
+            break
+        if character == "," and depth == 1:
+            parts.append("")
+        else:
+            parts[-1] += character
+    written = [part.strip() for part in parts if part.strip() and not _NO_PARAMETER.match(part.strip())]
+    if depth or any(map(_ANY_NUMBER.search, written)) or "->" in "".join(written):
+        return 0, float("inf")
+    return sum("=" not in part for part in written), len(written)
 
 
 @remembered(10_000)

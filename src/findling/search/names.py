@@ -18,6 +18,7 @@ from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
+from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
 from findling.store.protocols import Index, OnlyThese
 
@@ -100,8 +101,8 @@ def definitions(
     folder: str,
     limit: int,
 ) -> Definitions:
-    """The first ``limit`` definitions of a name, best match first, then by path and line; where there is none, of names
-    that begin with it or contain it.
+    """The first ``limit`` definitions of a name, best match first, those in tests last, then by path and line; where
+    there is none, of names that begin with it or contain it.
 
     Raises `InvalidInput`.
 
@@ -153,7 +154,15 @@ def definitions(
     if not found_at and just_this:
         found_at = [(symbol, file, "part") for symbol, file, _ in just_this]
         unqualified = last
-    found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
+    found_at.sort(
+        key=lambda at: (
+            at[0].name != last,
+            _ORDER[at[2]],
+            "test" in path_flags(at[1].path),
+            at[1].path,
+            at[0].name_line,
+        )
+    )
     hits = []
     for symbol, file, match in found_at[:limit]:
         hits.append(symbol_hit(symbol, file, match))

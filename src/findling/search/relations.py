@@ -18,7 +18,6 @@ from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
 from findling.search.edges import Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
-from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
@@ -27,6 +26,9 @@ NEAR_FILES = 16
 
 SECONDS = 2.0
 """For all of a question's edges, where a disk is slow."""
+
+MOST_MEANT = 5
+"""A use that may mean so many other definitions says nothing of one of them."""
 
 MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 4, 5, 3, 3
 
@@ -145,8 +147,12 @@ class Relating:
 
     def _used(self, definition: Definition) -> tuple[list[Relation], int, int]:
         """The first lines that use a definition, how many there are, and how many lines of tests do. Possible uses are
-        left out where there are surer ones."""
-        lines = {(edge.file.path, edge.use.line): edge for edge in reversed(self.callers(definition).found)}
+        left out where there are surer ones, and where many others may be meant."""
+        lines = {
+            (edge.file.path, edge.use.line): edge
+            for edge in reversed(self.callers(definition).found)
+            if edge.others < MOST_MEANT
+        }
         found = [edge for edge in lines.values() if edge.enclosing is None or edge.enclosing != definition.symbol]
         if any(edge.grade != "possible" for edge in found):
             found = [edge for edge in found if edge.grade != "possible"]
@@ -181,8 +187,6 @@ class Relating:
         ]
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
-        if definition.file.language not in LANGUAGES:
-            return
         if definition.symbol.kind == "method" and not definition.symbol.name.startswith("__"):
             yield from (_to("overrides", each) for each in self._search.overridden(definition))
             yield from (_to("overridden_by", each) for each in self._search.overriding(definition))

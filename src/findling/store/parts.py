@@ -5,6 +5,7 @@ Unpacking raises `ValueError` or `TypeError` for what packing never gives.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
@@ -21,16 +22,21 @@ NOTHING = pack([])
 
 symbols = msgspec.msgpack.Decoder(list[Symbol]).decode
 chunks = msgspec.msgpack.Decoder(list[ChunkRow]).decode
-_uses = msgspec.msgpack.Decoder(tuple[list[str], list[int]]).decode
+_uses = msgspec.msgpack.Decoder(tuple[list[str], bytes]).decode
+_numbers = msgspec.msgpack.Decoder(list[int]).decode
 tree = msgspec.msgpack.Decoder(tuple[int, TreeState]).decode
 
 _COLUMNS = 6
+_MOST_BYTES = 1 << 24
+"""Of unpacked uses: far above what `MOST_USES` take."""
+
 _use = partial(tuple.__new__, Use)  # in a quarter of the time of a call of the class
 _KIND_OF = {kind: place for place, kind in enumerate(USE_KINDS)}
 
 
 def pack_uses(found: Sequence[Use]) -> bytes:
-    """Uses in bytes: each text once, and for each use six small numbers, lines and symbols as steps from the last."""
+    """Uses in bytes: each text once, and for each use six small numbers, lines and symbols as steps from the last.
+    The numbers are compressed, as that halves the whole; the texts are not, as a store looks for names in them."""
     texts: dict[str, int] = {"": 0}
     numbers: list[int] = []
     line = symbol = 0
@@ -44,14 +50,18 @@ def pack_uses(found: Sequence[Use]) -> bytes:
             texts.setdefault(use.value, len(texts)),
         )
         line, symbol = use.line, use.symbol
-    return pack((list(texts), numbers)) if found else NOTHING
+    return pack((list(texts), zlib.compress(pack(numbers), 1))) if found else NOTHING
 
 
 def uses(data: bytes) -> list[Use]:
     """What was packed."""
     if data == NOTHING:
         return []
-    texts, numbers = _uses(data)
+    texts, packed = _uses(data)
+    try:
+        numbers = _numbers(zlib.decompressobj().decompress(packed, _MOST_BYTES))
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
     kinds, names, receivers, lines, symbols, values = (numbers[column::_COLUMNS] for column in range(_COLUMNS))
     text = texts.__getitem__
     columns = (

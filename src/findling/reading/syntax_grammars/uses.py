@@ -34,7 +34,8 @@ class UseGrammar(Struct, frozen=True, eq=False):
     name; ``values``: node -> what gets a value, its annotation, the value; ``subscripts``: node -> what is subscripted;
     ``through``: node -> the node that it stands for; ``literals``: node -> how a value of that type is written.
     ``open``: a name that the file neither defines nor imports may come from another file. ``inferred``: annotations
-    that leave the type to the value. ``prefixes``: nodes around a ``qualified`` name -> what stands before it.
+    that leave the type to the value. ``outside``: names of the language's own that are kept only where the file defines
+    or imports them. ``prefixes``: nodes around a ``qualified`` name -> what stands before it.
     """
 
     query: str
@@ -48,6 +49,7 @@ class UseGrammar(Struct, frozen=True, eq=False):
     literals: Mapping[str, str]
     open: bool
     inferred: frozenset[str]
+    outside: frozenset[str]
     prefixes: Mapping[str, Way]
 
 
@@ -66,6 +68,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     literals: dict[str, str] = {}
     open: bool = False
     inferred: str = ""
+    outside: str = ""
     prefixes: dict[str, str] = {}
 
 
@@ -85,6 +88,7 @@ def _merged(language: str) -> _Row:
         literals={**base.literals, **row.literals},
         open=base.open or row.open,
         inferred=f"{base.inferred} {row.inferred}",
+        outside=f"{base.outside} {row.outside}",
         prefixes={**base.prefixes, **row.prefixes},
     )
 
@@ -109,6 +113,7 @@ def use_grammar(language: str) -> UseGrammar | None:
         literals={node: written for written, nodes in row.literals.items() for node in nodes.split()},
         open=row.open,
         inferred=frozenset(row.inferred.split()),
+        outside=frozenset(row.outside.split()),
         prefixes={node: way(path) for node, path in row.prefixes.items()},
     )
 

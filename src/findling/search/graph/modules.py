@@ -34,6 +34,8 @@ _SOURCES = ("", "src")
 _MOST_MANIFESTS = 300
 """Files of one name (``package.json``) that are read for one question."""
 
+_RUST_ROOTS = ("lib.rs", "main.rs")
+
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _WRITTEN_AS = re.compile(r"\.([mc]?)jsx?$")
 """The end of an import in TypeScript, which names the file that is made of the one that is meant."""
@@ -51,13 +53,14 @@ class Modules:
             "python": self._python,
             "javascript": self._javascript,
             "go": self._go,
+            "rust": self._rust,
             "packages": lambda folder, module, collection: Package(module),
             "none": lambda folder, module, collection: "outside",
         }[rules.row.modules]
 
     def find(self, importing: FileRow, module: str) -> Found:
         """What a module is called by in a file; of a package the file that stands for it."""
-        folder = importing.path.rpartition("/")[0]
+        folder = self._home(importing) if self._rules.row.modules == "rust" else importing.path.rpartition("/")[0]
         key = (folder, module)
         if key not in self._known:
             self._known[key] = self._find(folder, module, importing.collection)
@@ -65,6 +68,8 @@ class Modules:
 
     def submodule(self, package: FileRow, name: str) -> FileRow | None:
         """A module inside a package, by its last name."""
+        if self._rules.row.modules == "rust":
+            return self._at(_joined(self._home(package), name))
         folder, _, last = package.path.rpartition("/")
         return self._at(_joined(folder, name)) if last.partition(".")[0] == self._rules.row.index else None
 
@@ -180,6 +185,46 @@ class Modules:
         except msgspec.DecodeError:  # it says nothing that could be followed
             return {}
         return found if isinstance(found, dict) else {}
+
+    # --- Rust -----------------------------------------------------------------------------------------------
+
+    def _home(self, file: FileRow) -> str:
+        """The folder that a module's own modules lie in."""
+        folder, _, last = file.path.rpartition("/")
+        return folder if last in _RUST_ROOTS or last == "mod.rs" else _joined(folder, last.removesuffix(".rs"))
+
+    def _rust(self, folder: str, module: str, collection: str) -> Found:
+        first, *rest = module.split(".")
+        if first == "crate":
+            roots = (
+                each for each in _upwards(folder) if any(_joined(each, root) in self._files for root in _RUST_ROOTS)
+            )
+            home = next(roots, None)
+        elif first in ("self", "super"):
+            home = folder if first == "self" else folder.rpartition("/")[0]
+        elif self._at(_joined(folder, first)):
+            home = _joined(folder, first)
+        else:
+            home = next((each for each in self._crates.get(first, ()) if each.startswith(collection)), None)
+        if home is None:
+            return "outside"
+        while rest and rest[0] == "super":
+            home, rest = home.rpartition("/")[0], rest[1:]
+        path = "/".join((home, *rest)) if home else "/".join(rest)
+        return self._at(path) or next(
+            filter(None, (self._files.get(_joined(path, root)) for root in _RUST_ROOTS)), None
+        )
+
+    @cached_property
+    def _crates(self) -> dict[str, list[str]]:
+        """Folders of sources by the name of the crate, which is that of the folder around them."""
+        found: dict[str, list[str]] = {}
+        for path in self._files:
+            if path.endswith("/src/lib.rs"):
+                home = path.removesuffix("/lib.rs")
+                name = home.removesuffix("/src").rpartition("/")[2].replace("-", "_")
+                found.setdefault(name, []).append(home)
+        return found
 
     # --- Go -------------------------------------------------------------------------------------------------
 

@@ -482,7 +482,11 @@ class Resolver:
             around = self._type_around(names, scope)
             if around is not None or word == "super":
                 return None if around is None else around._replace(what=word)
-        return self._named(names, scope, name, line)
+        found = self._named(names, scope, name, line)
+        if found == VARIABLE and names.rules.row.modules == "rust":  # paths begin with a module that nothing imports
+            module = self._module(names.file, name)
+            return module if module is not None and module.what == "module" else found
+        return found
 
     def _type_around(self, names: FileNames, scope: int) -> Meaning | None:
         """The type whose method a scope is, also where the method is written apart from it."""

@@ -21,11 +21,11 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``headers``: suffixes of files that declare what others define.
     ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
     that of their first argument.
-    ``certain``: the precision of this grade was measured for the language. Where it was not, nothing is certain.
+    ``certain``: the languages for which the precision of this grade was measured. In others nothing is certain.
     """
 
     languages: str
-    modules: Literal["python", "javascript", "go", "packages", "none"]
+    modules: Literal["python", "javascript", "go", "rust", "packages", "none"]
     suffixes: str = ""
     index: str = ""
     unit: Literal["file", "folder", "package", "project"] = "file"
@@ -35,7 +35,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     headers: str = ""
     outside: str = ""
     passed_on: str = ""
-    certain: bool = False
+    certain: str = ""
 
 
 class Rules(Struct, frozen=True, eq=False):
@@ -47,6 +47,7 @@ class Rules(Struct, frozen=True, eq=False):
     headers: tuple[str, ...]
     outside: frozenset[str]
     passed_on: tuple[str, ...]
+    certain: frozenset[str]
 
 
 _rows = msgspec.json.decode(Path(__file__).with_name("rules.json").read_bytes(), type=dict[str, _Row])
@@ -60,6 +61,7 @@ def _rules(family: str, row: _Row) -> Rules:
         headers=tuple(row.headers.split()),
         outside=frozenset(row.outside.split()),
         passed_on=tuple(row.passed_on.split()),
+        certain=frozenset(row.certain.split()),
     )
 
 

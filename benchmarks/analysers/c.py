@@ -13,8 +13,6 @@ from pathlib import Path
 
 from clang import cindex
 
-_PARTS = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | cindex.TranslationUnit.PARSE_INCOMPLETE
-
 
 def main() -> None:
     asked = json.load(sys.stdin)
@@ -29,15 +27,12 @@ def main() -> None:
     usr: dict[tuple[str, int, int], str] = {}
     defined: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for path in asked["files"]:
-        unit = index.parse(str(folder / path), args=flags, options=_PARTS)
-        for cursor in unit.cursor.walk_preorder():
+        unit = index.parse(str(folder / path), args=flags)
+        for cursor in unit.cursor.get_children():
             where = cursor.location.file
-            if where is None or not where.name.startswith(f"{folder}/"):
-                continue
-            if cursor.kind.is_declaration() or cursor.kind == cindex.CursorKind.MACRO_DEFINITION:
-                own = cursor.get_usr()
-                if own:
-                    defined[own].add((str(Path(where.name).relative_to(folder)), cursor.location.line))
+            own = cursor.get_usr() if where is not None and where.name.startswith(f"{folder}/") else ""
+            if where is not None and own:
+                defined[own].add((str(Path(where.name).relative_to(folder)), cursor.location.line))
         source = unit.get_file(str(folder / path))
         text = (folder / path).read_bytes().split(b"\n")
         for line, column in places[path]:
