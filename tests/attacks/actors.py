@@ -211,7 +211,9 @@ def edit(root: Path, chance: random.Random) -> None:
         elif kind == "rename":
             os.rename(file, file.with_name(f"renamed{version}.py"))
         elif kind == "move":
-            os.rename(file.parent, file.parent.with_name(f"folder{version}"))
+            target = file.parent.with_name(f"folder{version}")
+            if not target.exists():  # a folder of an earlier round, with files in it
+                os.rename(file.parent, target)
 
 
 def assert_nothing_lost(root: Path, beside: Path, *, refs: tuple[str, ...] = ("main", "feature")) -> None:

@@ -59,8 +59,7 @@ WORK: Mapping[str, str] = {
         watcher.stop()
     """,
     "fetch": """
-        from findling.engine.jobs import Records
-from findling.engine.library import Library
+        from findling.engine.library import Library
         from findling.engine.library.fetching.fetch_requests import FileRequest
         with Library.open() as library:
             job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))

@@ -57,7 +57,7 @@ def start(library: Library, request: Request) -> Job:
             "failed", error=f"Its process could not be started: {error.strerror or error}."
         )
     assert process.stdin is not None
-    with suppress(BrokenPipeError), process.stdin as told:  # one that is gone has not taken its job
+    with suppress(OSError), process.stdin as told:  # one that is gone, or is not told, has not taken its job
         told.write(msgspec.json.encode(request))  # not by a file: there may be a token in its URL
     return job
 
