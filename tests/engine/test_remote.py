@@ -3,6 +3,7 @@ store that cannot answer."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import shutil
 import subprocess
@@ -12,11 +13,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from findling import Engine
 from findling.config import Config
+from findling.contracts import TOOLS, Workspace, call
 from findling.engine.engines import Engines
+from findling.faces import cli
 from findling.faces.cli.main import main
+from findling.faces.http import HttpOptions
+from findling.faces.web import highlighting
+from findling.faces.web.app import make_app
+from findling.faces.web.asking import Asker
 from findling.model import errors
 from findling.model.types import Query
 from postgresql_server import Server, Wire
@@ -108,7 +116,7 @@ def test_collections_that_everybody_finds_are_one_index(
     for name, root in (("one", folder), ("two", other)):
         monkeypatch.setenv("FINDLING_COLLECTION", name)
         with Engine.open(root=root) as engine:
-            engine.index()
+            engine.index(publish=True)
     for names in ("one,two", "*"):
         monkeypatch.setenv("FINDLING_COLLECTION", names)
         with Engine.open(root=tmp_path) as engine:
@@ -121,6 +129,142 @@ def test_collections_that_everybody_finds_are_one_index(
     monkeypatch.setenv("FINDLING_COLLECTION", "three")
     with Engine.open(root=tmp_path) as engine, pytest.raises(errors.IndexNotReady, match="has no collection three"):
         engine.search("anything")
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path, postgresql: Server) -> str:
+    """A store in which `folder` is the collection ``one``."""
+    address = postgresql.new_database("shared")
+    assert main(["index", str(folder), "--store", address, "--collection", "one"]) == 0
+    return address
+
+
+def test_only_an_index_of_a_named_collection_replaces_it(
+    folder: Path, shared: str, stored: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "another.py").write_text("def another(): pass\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    options = ["--store", shared, "--collection", "one"]
+    for command in (["sync"], ["embed"], ["export", "--sqlite", "vectors.db"], ["tool", "sync_repo"]):
+        assert main([*command, *options]) == 2
+    for tool in ("index_repo", "reindex_vectors"):
+        assert main(["tool", tool, "{}", *options]) == 2
+    monkeypatch.setenv("FINDLING_COLLECTION", "one")
+    assert main(["index", "--store", shared]) == 2  # what is configured to be asked is not named to be published
+    stored(shared)
+    with Engine.open(root=tmp_path) as engine:
+        assert len(engine.listed()[0]) == 61 and not (tmp_path / ".findling").exists()
+
+
+COMMANDS = (
+    ["search", "where is the cache parsed"],
+    ["grep", "header"],
+    ["symbol", "parse"],
+    ["callers", "parse"],
+    ["impact", "parse"],
+    ["callees", "parse"],
+    ["trace", "parse", "queue"],
+    ["map"],
+    ["similar", "README.md"],
+    ["index"],
+    ["sync"],
+    ["embed"],
+    ["export", "--sqlite", "vectors.db"],
+    ["export-vectors"],
+    ["status"],
+    ["stop"],
+    ["clear", "--dry-run"],
+    ["why", "README.md"],
+    ["config"],
+)
+ELSEWHERE = {"doctor", "eval", "serve", "ui", "install", "uninstall", "tool", "library", "completions", "man"}
+"""Commands that are tried otherwise, or ask no index."""
+
+ARGUMENTS = {"query": "parse a token", "name": "parse", "path": "README.md", "docPath": "README.md"}
+
+
+def test_every_command_answers_from_a_store_or_says_what_to_do(
+    folder: Path, url: str, shared: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert {words[0] for words in COMMANDS} | ELSEWHERE == set(cli.COMMANDS)
+    monkeypatch.chdir(folder)
+    assert main(["index", "--store", url]) == 0
+    for options in (["--store", url], ["--store", shared, "--collection", "one"]):
+        for words in COMMANDS:
+            status = main([*words, *options])
+            said = capfd.readouterr().err
+            assert "nexpected" not in said and "Traceback" not in said, (words, said)
+            assert status < 2 or "--store" in said, (words, said)
+
+
+@pytest.mark.parametrize("collection", [None, "one"])
+def test_every_tool_answers_from_a_store_or_says_what_to_do(
+    collection: str | None, folder: Path, url: str, shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FINDLING_STORE", shared if collection else url)
+    if collection:
+        monkeypatch.setenv("FINDLING_COLLECTION", collection)
+    else:
+        assert main(["index", str(folder)]) == 0
+    workspace = Workspace(root=folder)
+    try:
+        for name, tool in TOOLS.items():
+            if tool.family == "library":
+                continue
+            given = {key: ARGUMENTS[key] for key in tool.schema.get("required", ())}
+            if name == "impact":
+                given = {"name": "parse"}
+            told = str(call(name, given, workspace))
+            assert "internal_error" not in told and "nexpected" not in told, (name, told)
+        read = call("get_file", {"path": "README.md"}, workspace)
+        assert "a token is parsed" in str(read)
+    finally:
+        workspace.finish()
+        workspace.close()
+
+
+def test_the_page_shows_a_store_and_does_not_replace_it(
+    folder: Path, shared: str, stored: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stored(shared)
+    monkeypatch.setenv("FINDLING_COLLECTION", "one")
+    asker = Asker(Workspace(root=tmp_path))
+    here = "http://127.0.0.1:8730"
+    page = TestClient(make_app(asker, HttpOptions("127.0.0.1", 8730), token="t", name="x"), base_url=here)
+    try:
+        page.get("/", params={"token": "t"})
+        file = next(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
+        for address in ("/?q=cache", f"/file/{file}", "/file/", "/symbol?name=parse", "/grep?p=header", "/index"):
+            assert page.get(address).status_code == 200, address
+        assert page.get("/similar", params={"path": file}).status_code == 200
+        assert page.get("/index?why=README.md").status_code == 400
+        refused = page.post("/index/update", headers={"origin": here}, follow_redirects=False)
+        assert refused.status_code == 400 and "everybody" in refused.text
+    finally:
+        asyncio.run(asker.close())
+        highlighting.end()
+
+
+def test_a_file_is_read_from_the_store_and_not_from_the_folder_that_one_is_in(
+    shared: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("Another project's file.\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    options = ["--store", shared, "--collection", "one"]
+    assert main(["tool", "get_file", '{"path": "README.md"}', *options]) == 0
+    assert "a token is parsed" in capsys.readouterr().out
+
+
+def test_collections_that_cannot_be_told_apart_are_refused(
+    folder: Path, url: str, capsys: pytest.CaptureFixture[str], postgresql: Server
+) -> None:
+    assert main(["search", "parse", str(folder), "--store", url, "--collection", "team/a,team_a"]) == 2
+    assert "begin with the same name" in capsys.readouterr().err
+    private = postgresql.new_database("private")
+    assert main(["index", str(folder), "--no-embed", "--store", private]) == 0
+    capsys.readouterr()
+    assert main(["search", "parse", str(folder), "--store", private, "--collection", "*"]) == 2
+    assert "has no collection" in capsys.readouterr().err
 
 
 def test_a_ranked_question_takes_four_round_trips(
@@ -162,6 +306,10 @@ def test_what_a_project_says_of_a_store_is_ignored_and_said(tmp_path: Path) -> N
         ("https://example.org/db", "is not the address of a PostgreSQL database"),
         ("postgresql://me:hunter2@127.0.0.1/db", "holds a password"),
         ("postgresql://me@127.0.0.1/db?password=hunter2", "holds a password"),
+        ("postgresql://me@127.0.0.1/db?sslpassword=hunter2", "holds a password"),
+        ("postgresql://me@127.0.0.1/db?pass%77ord=hunter2", "with a % in its name"),
+        ("postgresql://me:p/hunter2@127.0.0.1/db", "holds a password"),
+        ("postgresql://me@127.0.0.1/db?x=/hunter2@", "has an @ behind a /"),
         ("postgresql://postgres@127.0.0.1:1/db", "cannot be reached"),
         ("postgresql://postgres@127.0.0.1:{port}/nowhere", "no such database"),
         ("postgresql://nobody@127.0.0.1:{port}/remote", "does not let this user in"),
@@ -192,6 +340,20 @@ def test_an_older_program_refuses_a_newer_schema(
     for ask in (lambda engine: engine.search("parse"), lambda engine: engine.index()):
         with Engine.open(root=folder) as engine, pytest.raises(errors.IndexNewer, match="Update findling"):
             ask(engine)
+
+
+def test_a_writer_whose_connection_is_lost_says_so(postgresql: Server) -> None:
+    import psycopg
+
+    from findling.store import postgresql as store
+
+    database = store.Database(postgresql.new_database("lost"))
+    database.migrate()
+    with pytest.raises(errors.IndexUnavailable), store.ViewWriter(database, store.View("x", "live"), "") as writer:
+        with psycopg.connect(postgresql.url(), autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'lost'")
+        writer.skip("a.py", 1, 1, "binary", "")
+    database.close()
 
 
 @pytest.fixture

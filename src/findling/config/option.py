@@ -253,8 +253,16 @@ def store_problem(url: str) -> str:
     scheme, there, rest = url.partition("://")
     if not there or scheme not in ("postgresql", "postgres"):
         return "is not the address of a PostgreSQL database"
-    if ":" in rest.partition("/")[0].rpartition("@")[0] or re.search(r"(?i)[?&]password=", rest):
+    before, _, query = rest.partition("?")
+    keys = [option.partition("=")[0].lower() for option in query.split("&")]
+    if ":" in before.rpartition("@")[0] or ":" in rest.partition("/")[0].rpartition("@")[0]:
         return "holds a password, which others could read"
+    if not {"password", "sslpassword"}.isdisjoint(keys):
+        return "holds a password, which others could read"
+    if "/" in rest.rpartition("@")[0]:
+        return "has an @ behind a /, and may hold a password (an @ or / that belongs to a name is written %40 or %2F)"
+    if any("%" in key for key in keys):
+        return "has an option with a % in its name"
     return ""
 
 

@@ -371,7 +371,7 @@ class Store(Struct, frozen=True, kw_only=True):
     collections: tuple[str, ...] = option(
         (),
         "Names under which the store has collections that everybody finds: these are searched, all of them for `*`, "
-        "instead of your own view of the folder; `findling index` publishes the folder under the one that is named.",
+        "instead of your own view of the folder. `findling index --collection NAME` publishes a folder under one.",
         environment="FINDLING_COLLECTION",
         project=NEVER,
     )

@@ -222,6 +222,7 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
     `IndexBusy`."""
     started = time.monotonic()
     workspace = call.workspace
+    workspace.engine.check_own_index("reindex_vectors")
     scope = scope_of(call, given)
     state = semantic_state(workspace)
     report("reindex_vectors", state)

@@ -117,8 +117,21 @@ def read_document(call: Call, path: str) -> TextFile | None:
     return TextFile(named, tuple(_split(document.text)), document.changed, masked_lines(document.text))
 
 
+def read_searched(call: Call, path: str) -> TextFile:
+    """The text of a file where answers read it: of the folder as it is, of a commit, or as a shared store has it; of a
+    document the text that it was converted to. Raises `Refusal`."""
+    engine = call.workspace.engine
+    if isinstance(engine.texts, Path):
+        return read_document(call, path) or read_text(engine.root, path)
+    named = Path(os.path.normpath(path))
+    path = (named.relative_to(engine.root) if named.is_relative_to(engine.root) else named).as_posix()
+    if format_of(path) and (document := engine.document_text(path)) is not None:
+        return TextFile(path, tuple(_split(document.text)), masks=masked_lines(document.text))
+    return read_object(engine.texts, path)
+
+
 def read_object(files: Files, path: str) -> TextFile:
-    """The text of a file of a commit. Raises `Refusal`."""
+    """The text of a file that is not on disk. Raises `Refusal`."""
     _check_name(path, path)
     read = files.read(path, DiscoveryOptions().limit(path))
     decoded = None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from findling import search
 from findling.contracts import budget, index_state, paging
 from findling.contracts.code_search import filters, known_language
-from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
+from findling.contracts.files import Lines, clipped, line_range, read_searched
 from findling.contracts.model import Arguments, Call, Listing, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.untrusted import UntrustedText
@@ -277,7 +277,7 @@ MASKS_NAMED = 20
 
 
 def get_file(call: Call, given: Arguments) -> Reply:
-    text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
+    text = read_searched(call, given["path"])
     start, end = line_range(text, given["start_line"], given["end_line"])
     lines = text.lines[start - 1 : end]
     room = budget.allowed_chars(given.get("max_tokens"))

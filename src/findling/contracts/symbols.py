@@ -86,8 +86,9 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     if found is None and freshness != "fresh":
         call.workspace.finish_in_background()
     if found is None:
-        if on_disk:
-            check_file(real, path)
+        if not on_disk:
+            raise Refusal("file_not_found", f"file is not indexed: {path}")
+        check_file(real, path)
         why = engine.why(relative)
         waits = why.reason == NOT_YET and freshness != "fresh"
         said = "yet: ask again in a moment" if waits else why.detail or why.reason

@@ -237,16 +237,25 @@ class Engine(Questions):
 
     @_mends
     def index(
-        self, *, force: bool = False, embed: bool = True, unlisted: bool = False, progress: OnProgress | None = None
+        self,
+        *,
+        force: bool = False,
+        embed: bool = True,
+        unlisted: bool = False,
+        publish: bool = False,
+        progress: OnProgress | None = None,
     ) -> IndexReport:
         """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files, and the old one
         answers until the new one is whole; on a ref's engine it makes the ref's list of files anew, and contents that
         the index has by then are not parsed again.
 
-        The report names all that is left out by then, with ``unlisted`` as `status` does."""
+        The report names all that is left out by then, with ``unlisted`` as `status` does. ``publish``: even as the
+        collection of a shared store that everybody finds under the configured name; without it that raises
+        `InvalidInput`."""
         self._store.configuration.check()
         if isinstance(self._store, RemoteStore):
-            return self._store.fill(embed=embed, anew=force, on_progress=progress or (lambda _: None))
+            on_progress = progress or (lambda _: None)
+            return self._store.fill(embed=embed, anew=force, on_progress=on_progress, publish=publish)
         if force and self.store_dir.is_dir():
             if isinstance(self._store, RefStore):
                 self._store.forget()
@@ -280,6 +289,20 @@ class Engine(Questions):
             progress=progress,
         )
 
+    def check_updates(self) -> None:
+        """Raises `InvalidInput` where what is searched are collections of a shared store, which are everybody's:
+        nothing but `index` with ``publish`` replaces one."""
+        if isinstance(self._store, RemoteStore):
+            self._store.check_fills()
+
+    def check_own_index(self, command: str) -> None:
+        """Raises `InvalidInput` where a shared store is searched, for what needs a folder's own index."""
+        if isinstance(self._store, RemoteStore):
+            raise errors.InvalidInput(
+                f"'{command}' works on a folder's own index, not on a shared store.",
+                remedy="Leave --store (FINDLING_STORE, store.url) out.",
+            )
+
     def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
         store = self._store
         return store.mending(lambda: freshen(store, wait_s, progress, asked), lambda: store.may_begin_anew(wait_s))
@@ -297,6 +320,7 @@ class Engine(Questions):
 
         Raises `EmbedderUnavailable`.
         """
+        self.check_own_index("findling embed")
         names = None if paths is None else _each(paths)
         return reembed(self._store, names, anew=anew, progress=progress)
 
@@ -306,6 +330,7 @@ class Engine(Questions):
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
+        self.check_own_index("findling embed")
         with self.job(progress) as job:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
@@ -327,6 +352,7 @@ class Engine(Questions):
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
+        self.check_own_index("findling export-vectors")
         if not self._store.exists:
             return
         self._store.ready_to_read()
@@ -343,6 +369,7 @@ class Engine(Questions):
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
+        self.check_own_index("findling export")
         self._store.ready_to_read()
         reader = self._store.reader
         files = self.new_files()
@@ -484,7 +511,7 @@ class Engine(Questions):
         too soon after they were written), and which are no files to index."""
         names = _each(paths)
         with self._store.index.snapshot():
-            if self.ref is not None:  # nothing changes in a commit
+            if not isinstance(self.texts, Path):  # nothing changes in a commit, nor in what was published
                 return [], {path for path in names if self._store.reader.listed.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.state_of(path)) is not None}
         looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
@@ -493,6 +520,7 @@ class Engine(Questions):
 
     def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
+        self.check_own_index("findling why")
         return parts.explain.explain(self._store, os.fspath(path))
 
     @_mends

@@ -70,8 +70,21 @@ class RemoteStore(OpenStore):
             return postgresql.PostgresIndex(self.database, [self._view])
         if ALL_COLLECTIONS in names:
             names = tuple(self.database.collections())
+            if not names:
+                raise errors.IndexNotReady(
+                    f"{self.database.url} has no collection.",
+                    remedy=f"'findling index --store {self.database.url} --collection NAME PATH' publishes one.",
+                )
+        names = tuple(dict.fromkeys(names))
         alone = len(names) == 1
-        views = [postgresql.View(name, LIVE, name="" if alone else name.replace("/", "_")) for name in names]
+        shown: dict[str, str] = {}
+        for name in names:
+            if (other := shown.setdefault(name.replace("/", "_"), name)) != name:
+                raise errors.InvalidInput(
+                    f"The paths of the collections {other!r} and {name!r} would begin with the same name.",
+                    remedy="Ask them one after the other.",
+                )
+        views = [postgresql.View(name, LIVE, name="" if alone else before) for before, name in shown.items()]
         return postgresql.PostgresIndex(self.database, views)
 
     @property
@@ -155,11 +168,25 @@ class RemoteStore(OpenStore):
     def source(self) -> Path | Files:
         return self.open_files()
 
-    def fill(self, *, embed: bool, on_progress: Callable[[Progress], None], anew: bool = False) -> IndexReport:
+    def check_fills(self) -> None:
+        """Raises `InvalidInput` where what is searched is everybody's: a question of one folder, or a change in it,
+        must not replace what others find."""
+        if names := ", ".join(self.configuration.collections):
+            raise errors.InvalidInput(
+                f"{names} in {self.database.url} is everybody's; only 'findling index --collection NAME' publishes.",
+                remedy=f"Run 'findling index --store {self.database.url} --collection NAME PATH' for its folder, or "
+                "leave --collection (FINDLING_COLLECTION, store.collections) out.",
+            )
+
+    def fill(
+        self, *, embed: bool, on_progress: Callable[[Progress], None], anew: bool = False, publish: bool = False
+    ) -> IndexReport:
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
-        ``anew``: all files are read again."""
+        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds."""
         from findling.store import postgresql
 
+        if not publish:
+            self.check_fills()
         if not self.root.is_dir():
             raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
         self.database.migrate()

@@ -139,7 +139,13 @@ def index(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
-            report = engine.index(force=args.force, embed=not args.no_embed, unlisted=True, progress=progress)
+            report = engine.index(
+                force=args.force,
+                embed=not args.no_embed,
+                unlisted=True,
+                publish=args.collection is not None,  # a name that is configured for questions is none to publish under
+                progress=progress,
+            )
         return _report(report, session, engine)
 
 
@@ -336,6 +342,7 @@ def _line(report: VectorReport) -> str:
 def export(args: Namespace, session: Session) -> int:
     """The documented tables as a SQLite database, of the folder as it is now."""
     with session.open(args.path) as engine:
+        engine.check_own_index("findling export")
         notes = list(engine.sync().notes)
         found = engine.export(args.sqlite)
         value = {"file": args.sqlite, "embeddings": found.embeddings, "documents": found.documents}

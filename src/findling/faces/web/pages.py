@@ -17,13 +17,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from findling import __version__, engine
-from findling.contracts.files import TextFile, read_document, read_object, read_text
+from findling.contracts.files import read_searched
 from findling.contracts.model import Call, Refusal
 from findling.faces.web import addresses, views
 from findling.faces.web.addresses import Asked, Pattern
 from findling.faces.web.highlighting import visible
 from findling.model.errors import Cancelled, FindlingError
-from findling.model.format_names import format_of
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.types import Progress, Query
@@ -152,7 +151,7 @@ class Pages:
             asked = workspace.engine
             if (inside := _in_folder(asked, path)) is not None:
                 return {"path": path, "inside": inside}
-            text = _text_of(workspace, path, progress)
+            text = read_searched(Call(workspace, progress), path)
             found = asked.file_symbols(text.path)
             language = language_of(text.path)
             lines = [line.rstrip("\n") for line in text.lines[:FILE_LINES]]
@@ -255,6 +254,7 @@ class Pages:
 
     async def update(self, request: Request) -> Response:
         def begin(workspace: Workspace, _: OnProgress) -> None:
+            workspace.engine.check_updates()
             workspace.jobs.start("full", force=False, ref=workspace.root.ref_name)
 
         await self._asker.ask(request, begin)
@@ -392,15 +392,6 @@ def _grepped(asked: Engine, pattern: Pattern, progress: OnProgress) -> View:
 def _at(workspace: Workspace, ref: str) -> Workspace:
     """The workspace as a branch, tag or commit has it. Raises `RefNotIndexed`."""
     return workspace.at(ref) if ref else workspace
-
-
-def _text_of(workspace: Workspace, path: str, progress: OnProgress) -> TextFile:
-    asked = workspace.engine
-    if not isinstance(asked.texts, Path):
-        if format_of(path) and (document := asked.document_text(path)) is not None:
-            return TextFile(path, tuple(document.text.splitlines(keepends=True)))
-        return read_object(asked.texts, path)
-    return read_document(Call(workspace, progress), path) or read_text(asked.root, path)
 
 
 def _in_folder(asked: Engine, path: str) -> list[str] | None:

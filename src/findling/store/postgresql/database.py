@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from findling.model import errors
 from findling.store.postgresql.statements import Statement
@@ -27,6 +28,7 @@ except ImportError as _missing:
 
 if TYPE_CHECKING:
     Connection = psycopg.Connection[tuple[Any, ...]]
+    Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 SCHEMA: Final = "findling"
 
@@ -44,13 +46,20 @@ _IDLE_S: Final = 60.0
 logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what fails is raised, in our words
 
 
-_PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
-_PASSWORD_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
+_PASSWORDS: Final = ("password", "sslpassword")
 
 
-def masked(url: str) -> str:
-    """A store's address without its password, to be shown."""
-    return _PASSWORD_OPTION.sub(r"\1***", _PASSWORD.sub("***", url))
+def shown(options: Mapping[str, Any]) -> str:
+    """A store's address as messages show it: its user, hosts, ports and database, and nothing else that it says."""
+    hosts = str(options.get("host", "")).split(",")
+    ports = str(options.get("port", "")).split(",")
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    places = [
+        (f"[{host}]" if ":" in host else quote(host, safe="")) + (f":{port}" if port else "")
+        for host, port in zip(hosts, ports, strict=False)
+    ]
+    user = f"{quote(options['user'], safe='')}@" if options.get("user") else ""
+    return f"postgresql://{user}{','.join(places)}/{quote(options.get('dbname', ''), safe='')}"
 
 
 class Database:
@@ -61,18 +70,24 @@ class Database:
 
     def __init__(self, url: str, *, user: str = "") -> None:
         try:
+            given = conninfo.conninfo_to_dict(url)
             self._info = conninfo.make_conninfo(
                 url,
                 connect_timeout=CONNECT_S,
                 application_name="findling",
                 options=f"-c search_path={SCHEMA} -c statement_timeout={STATEMENT_MS} -c jit=off",
             )
-        except psycopg.Error as error:
+        except psycopg.Error:  # which may repeat a password
             raise errors.ConfigError(
-                f"The store's address {masked(url)!r} cannot be read: {_first_line(error)}.",
+                "The store's address cannot be read, or has an option that PostgreSQL does not know.",
                 remedy="Write postgresql://USER@HOST:PORT/DATABASE.",
             ) from None
-        self.url = masked(url)
+        if any(given.get(name) for name in _PASSWORDS):
+            raise errors.ConfigError(
+                "The store's address holds a password, which others could read.",
+                remedy="Set it in PGPASSFILE (~/.pgpass) or PGPASSWORD.",
+            )
+        self.url = shown(given)
         self.user = user
         self._pool: ConnectionPool[Connection] | None = None
         self._behind = ThreadPoolExecutor(1, "findling-store")
@@ -83,6 +98,12 @@ class Database:
         """A connection of its own, for a writer; the caller closes it."""
         with self._failures():
             return psycopg.connect(self._info, autocommit=True)
+
+    def give_up(self, connection: Connection) -> None:
+        """Close a writer's connection; what it did not commit is as if it had never been."""
+        with suppress(psycopg.Error):  # of a lost connection; whoever lost it has been told
+            connection.rollback()  # a server may notice later that a connection was closed
+        connection.close()
 
     def begin(self, statements: Sequence[Statement]) -> Connection:
         """Ask statements in one round trip, as the first ones of a read-only transaction; its connection, to be given
@@ -258,8 +279,7 @@ def _version(connection: Connection) -> int:
 
 
 def _first_line(error: BaseException) -> str:
-    """An error's first line, without a password that it may repeat."""
-    return masked(str(error).strip().split("\n", 1)[0].rstrip("."))
+    return str(error).strip().split("\n", 1)[0].rstrip(".")
 
 
 _ASK_ADMIN = "Ask whoever runs the database."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from findling.store.postgresql.reader import Model, PostgresIndex
 
 
@@ -26,6 +28,19 @@ class Models:
         models = self._index.totals.models
         return models[-1].model_id if models else None
 
+    def every(self, name: str | None = None) -> list[Model]:
+        """The models with vectors, the newest last; with a ``name`` those that are called so."""
+        return [model for model in self._index.totals.models if name in (None, model.name)]
+
+    def count_unembedded(self, model_id: int) -> int:
+        """Number of files that lack vectors which they should have."""
+        model = self.get(model_id)
+        return self._index.lacking_vectors(model) if model is not None else len(self._index.listing())
+
+    def stored(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
+        """As they are kept (`vector_codes`), one after the other in chunk order; entries without are absent."""
+        return self._index.packed_vectors(entry_ids, model_id)
+
     def embedded_chunks(self, model_id: int | None) -> int:
         """How many chunks have a vector of the model."""
         model = self.get(model_id) if model_id is not None else None
@@ -45,6 +60,14 @@ class Listed:
         """path -> (size, 0) of every file that is indexed: what it is like on the disk that it came from is nothing to
         who reads."""
         return {file.path: (file.size, 0) for file in self._index.listing()}
+
+    def tree(self) -> None:
+        """The folders that were listed; a store knows those of its files only."""
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """As `known_files` has it."""
+        file = self._index.file_at(path)
+        return (file.size, 0) if file is not None else None
 
     def skipped(self) -> list[tuple[str, str, str]]:
         """(path, reason, detail) of every file that was left out."""

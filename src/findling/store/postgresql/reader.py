@@ -575,10 +575,23 @@ class PostgresIndex:
             sql = f"SELECT entry_id, data FROM vectors WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s AND {_OURS}"
             yield Statement(sql, (entries, model, self._ids), take)
 
-    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+    def packed_vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
+        """The vectors of entries as they are kept (`vector_codes`), in chunk order; entries without are absent."""
         wanted = list(entry_ids)
         self._bring(self._vectors, [(model_id, entry) for entry in wanted])
-        stored = {entry: data for entry in wanted if (data := self._vectors.found.get((model_id, entry)))}
+        return {entry: data for entry in wanted if (data := self._vectors.found.get((model_id, entry)))}
+
+    def lacking_vectors(self, model: Model) -> int:
+        """How many files lack vectors of a model which they should have."""
+        kinds = "" if model.docs else "AND c.kind <> 'docs' "
+        sql = (
+            f"SELECT count(*) {_FROM}WHERE e.{_OURS} AND c.chunk_count > 0 {kinds}"
+            "AND NOT EXISTS (SELECT FROM vectors v WHERE v.entry_id = e.entry_id AND v.model_id = %s)"
+        )
+        return int(self._list(sql, (tuple(self._ids), model.model_id))[0][0])
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        stored = self.packed_vectors(entry_ids, model_id)
         if not stored:
             return None
         import numpy as np

@@ -5,9 +5,10 @@ what is published, and a writer that dies leaves nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple, Self
 
 from findling.model import errors, term_rows, tokenizer
 from findling.model.rows import squashed
@@ -18,7 +19,7 @@ from findling.store.postgresql.reader import FIELDS, View, is_storable
 if TYPE_CHECKING:
     from findling.model.codings import Coding
     from findling.model.reading import Reading
-    from findling.store.postgresql.database import Connection, Database
+    from findling.store.postgresql.database import Connection, Cursor, Database
 
 _BATCH: Final = 200
 """Files that are sent together, with all that belongs to them."""
@@ -57,36 +58,32 @@ class ViewWriter:
             raise
 
     def _open(self, view: View, recipe: str) -> None:
-        self._db.execute("BEGIN")
+        self._execute("BEGIN")
         name = "\n".join(view.key)
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", name):
             raise errors.IndexBusy(
                 f"Another program is writing {view.collection!r} ({view.ref}) in {self._database.url}.",
                 remedy="Wait until it has ended.",
             )
-        self._db.execute("SET LOCAL statement_timeout = 0")
-        self._db.execute("SELECT set_config('findling.user', %s, true)", (view.owner,))
-        self._db.execute(
-            "INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", view.key
-        )
-        row = self._db.execute(
+        self._execute("SET LOCAL statement_timeout = 0")
+        self._execute("SELECT set_config('findling.user', %s, true)", (view.owner,))
+        self._execute("INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", view.key)
+        row = self._execute(
             "SELECT view_id, recipe, generation FROM views WHERE (owner, collection, ref) = (%s, %s, %s)", view.key
         ).fetchone()
         assert row is not None
         self.view_id: int = row[0]
         self._recipe = recipe
         self.generation: int = row[2]
-        rows = self._db.execute(
+        rows = self._execute(
             "SELECT e.path, e.entry_id, c.hash, e.size, e.stamp FROM entries e JOIN contents c USING (content_id) "
             "WHERE e.view_id = %s",
             (self.view_id,),
         )
         self._known = {path: Known(*values) for path, *values in rows}
-        contents = self._db.execute(
-            "SELECT hash, language, content_id FROM contents WHERE view_id = %s", (self.view_id,)
-        )
+        contents = self._execute("SELECT hash, language, content_id FROM contents WHERE view_id = %s", (self.view_id,))
         self._contents: dict[tuple[bytes, str], int] = {(row[0], row[1]): row[2] for row in contents}
-        skipped = self._db.execute("SELECT path, size, stamp FROM skipped WHERE view_id = %s", (self.view_id,))
+        skipped = self._execute("SELECT path, size, stamp FROM skipped WHERE view_id = %s", (self.view_id,))
         self._skipped: dict[str, tuple[int, int]] = {row[0]: (row[1], row[2]) for row in skipped}
         self._ids: dict[str, Iterator[int]] = {}
         self._new: dict[int, None] = {}
@@ -101,8 +98,13 @@ class ViewWriter:
         if row[1] != recipe:
             self.empty()
 
+    def _execute(self, sql: LiteralString | bytes, values: Sequence[Any] | Mapping[str, Any] | None = None) -> Cursor:
+        """Ask one statement; the database's errors become findling's."""
+        with self._database.failures():
+            return self._db.execute(sql, values)
+
     def _value(self, sql: str, *values: Any) -> Any:
-        row = self._db.execute(sql.encode(), values).fetchone()
+        row = self._execute(sql.encode(), values).fetchone()
         return row[0] if row else None
 
     def empty(self) -> None:
@@ -111,7 +113,7 @@ class ViewWriter:
         self.remove(list(self._known))
         self._send()
         self._forget_contents()
-        self._db.execute("DELETE FROM skipped WHERE view_id = %s", (self.view_id,))
+        self._execute("DELETE FROM skipped WHERE view_id = %s", (self.view_id,))
         self._skipped.clear()
 
     # --- files ----------------------------------------------------------------------------------------------------
@@ -131,7 +133,7 @@ class ViewWriter:
         """Note that a file has the same content under another state."""
         known = self._known[path]
         self._known[path] = known._replace(size=size, stamp=stamp)
-        self._db.execute("UPDATE entries SET size = %s, stamp = %s WHERE entry_id = %s", (size, stamp, known.entry_id))
+        self._execute("UPDATE entries SET size = %s, stamp = %s WHERE entry_id = %s", (size, stamp, known.entry_id))
         self.changed = True
 
     def put(self, path: str, size: int, stamp: int, digest: bytes, reading: Reading, text: bytes) -> int:
@@ -213,7 +215,7 @@ class ViewWriter:
         self.remove([path])
         if not is_storable(path):
             return  # such a name can stand nowhere in the database
-        self._db.execute(
+        self._execute(
             "INSERT INTO skipped VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (view_id, path) DO UPDATE SET "
             "size = excluded.size, stamp = excluded.stamp, reason = excluded.reason, detail = excluded.detail",
             (self.view_id, path, size, stamp, reason, detail.replace("\0", "")),
@@ -223,7 +225,7 @@ class ViewWriter:
 
     def _unskip(self, path: str) -> None:
         if self._skipped.pop(path, None) is not None:
-            self._db.execute("DELETE FROM skipped WHERE (view_id, path) = (%s, %s)", (self.view_id, path))
+            self._execute("DELETE FROM skipped WHERE (view_id, path) = (%s, %s)", (self.view_id, path))
 
     def remove(self, paths: Collection[str]) -> int:
         """Let nothing stand at paths; how many files went."""
@@ -240,14 +242,14 @@ class ViewWriter:
         counted = [entry for entry in self._gone if self._new.pop(entry, False) is False]  # the others never were
         self._count_units(counted, -1)
         self._counts.subtract(self._terms_of(counted))
-        self._db.execute("DELETE FROM entries WHERE entry_id = ANY(%s::bigint[])", (self._gone,))
+        self._execute("DELETE FROM entries WHERE entry_id = ANY(%s::bigint[])", (self._gone,))
         self._gone = []
 
     # --- vectors --------------------------------------------------------------------------------------------------
 
     def model(self, fingerprint: str, name: str, dimensions: int, coding: Coding, row_bytes: int, *, docs: bool) -> int:
         """The number of a model's vectors in the store."""
-        self._db.execute(
+        self._execute(
             "INSERT INTO models (fingerprint, name, dimensions, coding, row_bytes, docs) "
             "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
             (fingerprint, name, dimensions, coding, row_bytes, docs),
@@ -263,11 +265,11 @@ class ViewWriter:
             f"WHERE e.view_id = %s AND chunk_count > 0 {kinds}"
             "AND NOT EXISTS (SELECT FROM vectors v WHERE v.entry_id = e.entry_id AND v.model_id = %s) ORDER BY 1"
         )
-        return [row[0] for row in self._db.execute(sql.encode(), (self.view_id, model_id))]
+        return [row[0] for row in self._execute(sql.encode(), (self.view_id, model_id))]
 
     def read(self, entries: Sequence[int]) -> list[tuple[int, str, str, str, bytes, bytes, bytes]]:
         """(entry, path, language, encoding, symbols, chunks, text) of entries, packed as they are kept."""
-        rows = self._db.execute(
+        rows = self._execute(
             "SELECT e.entry_id, e.path, c.language, c.encoding, c.symbols, c.chunks, c.text "
             "FROM entries e JOIN contents c USING (content_id) WHERE e.entry_id = ANY(%s::bigint[])",
             (list(entries),),
@@ -299,11 +301,13 @@ class ViewWriter:
                 self._count()
                 self._forget_contents()
                 self.generation += 1
-                self._db.execute(_TOTALS, (self.generation, self._recipe, self.view_id))
-                self._db.execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
-            self._db.execute("COMMIT")
-            if made >= _MANY:  # until the database does so by itself, it plans as if there were nothing
-                self._db.execute(f"ANALYZE {', '.join(_ORDER)}, frequencies, term_counts".encode())
+                self._execute(_TOTALS, (self.generation, self._recipe, self.view_id))
+                self._execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
+            self._execute("COMMIT")
+        if made >= _MANY:  # until the database does so by itself, it plans as if there were nothing
+            with suppress(errors.IndexUnavailable):  # all is published by now: without it questions are only slower
+                self._execute("SET statement_timeout = 0")
+                self._execute(f"ANALYZE {', '.join(_ORDER)}, frequencies, term_counts".encode())
         return self.generation
 
     def _count(self) -> None:
@@ -314,23 +318,23 @@ class ViewWriter:
             self._counts.update(self._terms_of(new[start : start + _FETCHED]))
         self._new.clear()
         changed = [(self.view_id, term, files) for term, files in self._counts.items() if files]
-        self._db.execute("CREATE TEMP TABLE counted (LIKE term_counts) ON COMMIT DROP")
+        self._execute("CREATE TEMP TABLE counted (LIKE term_counts) ON COMMIT DROP")
         self._copy("counted", changed)
-        self._db.execute(
+        self._execute(
             "INSERT INTO term_counts SELECT * FROM counted ON CONFLICT (view_id, term) DO UPDATE "
             "SET files = term_counts.files + excluded.files"
         )
-        self._db.execute("DELETE FROM term_counts WHERE view_id = %s AND files <= 0", (self.view_id,))
-        self._db.execute("DELETE FROM frequencies WHERE view_id = %s AND units <= 0", (self.view_id,))
+        self._execute("DELETE FROM term_counts WHERE view_id = %s AND files <= 0", (self.view_id,))
+        self._execute("DELETE FROM frequencies WHERE view_id = %s AND units <= 0", (self.view_id,))
 
     def _count_units(self, entries: Sequence[int], sign: int) -> None:
         if entries:
-            self._db.execute(_COUNT_UNITS, {"entries": list(entries), "sign": sign, "view": self.view_id})
+            self._execute(_COUNT_UNITS, {"entries": list(entries), "sign": sign, "view": self.view_id})
 
     def _terms_of(self, entries: Sequence[int]) -> Counter[int]:
         """How many of some entries have each term key."""
         found: Counter[int] = Counter()
-        rows = self._db.execute(
+        rows = self._execute(
             "SELECT c.terms FROM entries e JOIN contents c USING (content_id) WHERE e.entry_id = ANY(%s::bigint[])",
             (list(entries),),
         )
@@ -340,7 +344,7 @@ class ViewWriter:
 
     def _forget_contents(self) -> None:
         """Delete the contents that stand at no path any more."""
-        rows = self._db.execute(
+        rows = self._execute(
             "DELETE FROM contents c WHERE view_id = %s AND NOT EXISTS (SELECT FROM entries e "
             "WHERE e.content_id = c.content_id) RETURNING hash, language",
             (self.view_id,),
@@ -354,7 +358,7 @@ class ViewWriter:
         """A new id, reserved in blocks."""
         found = next(self._ids.get(table, iter(())), None)
         if found is None:
-            rows = self._db.execute(
+            rows = self._execute(
                 "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)", (table, column, _BATCH)
             )
             self._ids[table] = iter([row[0] for row in rows.fetchall()])
@@ -385,8 +389,7 @@ class ViewWriter:
 
     def close(self) -> None:
         """Give the view up; what was not published is as if it had never been."""
-        self._db.rollback()  # a server may notice later that a connection was closed
-        self._db.close()
+        self._database.give_up(self._db)
 
     def __enter__(self) -> Self:
         return self
