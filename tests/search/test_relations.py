@@ -156,6 +156,14 @@ def test_a_question_how_something_comes_about_asks_for_a_flow() -> None:
     assert not asks_for_a_flow("class Client")
 
 
+def test_a_name_that_several_imports_give_is_likely_at_the_most() -> None:
+    alpha = "def alpha(x):\n    y = x\n    return y\n"
+    imports = "try:\n    from a import alpha\nexcept ImportError:\n    from b import alpha\n\ndef f():\n    alpha(1)\n"
+    relating_, every = relating({"a.py": alpha, "b.py": alpha, "c.py": imports})
+    (call,) = (edge for edge in relating_.callers(every["a.py:alpha"]).found if edge.kind == "call")
+    assert (call.grade, call.why) == ("likely", "imported from several places")
+
+
 @pytest.mark.parametrize(
     ("manifest", "text"),
     [
