@@ -314,7 +314,7 @@ def test_the_command_writes_all_of_it(
         assert len(counts["changes"]) == counts["better"] + counts["worse"]
     found = {run: "salmon.py" in (out / run).read_text() for run in ("run.jsonl", "run.keyword.jsonl", OF_SETTING)}
     assert found == {"run.jsonl": True, "run.keyword.jsonl": True, OF_SETTING: False}
-    assert not list(tmp_path.glob("findling-eval-*")) and not (tmp_path / "cache/findling").exists()
+    assert not list(tmp_path.glob("findling-eval-*")) and not list((tmp_path / "cache").rglob("index.db"))
     for picture in ("reliability.svg", "latency.svg"):
         ElementTree.fromstring((out / picture).read_text())
     assert sum(row["queries"] for row in printed["reliability"]) == len(queries)

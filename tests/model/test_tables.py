@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from findling import AsyncEngine, Engine
+from findling.model.errors import InvalidInput
 from findling.model.types import SearchResult
 
 HOSTILE = "def fetch(url='<script>alert(1)</script>'):\n    return url\n"
@@ -57,3 +58,14 @@ def test_questions_can_be_awaited_side_by_side(project: Path) -> None:
             return len(found.hits), len(symbols.definitions)
 
     assert asyncio.run(ask()) == (1, 1)
+
+
+def test_a_closed_engine_says_so(project: Path) -> None:
+    async def ask() -> None:
+        engine = await AsyncEngine.open(root=project)
+        await engine.close()
+        await engine.close()
+        await engine.search("fetch")
+
+    with pytest.raises(InvalidInput, match="closed"):
+        asyncio.run(ask())

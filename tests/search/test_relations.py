@@ -154,3 +154,36 @@ def test_a_question_how_something_comes_about_asks_for_a_flow() -> None:
     assert asks_for_a_flow("How does a retry get from the queue to the worker?")
     assert asks_for_a_flow("what happens if the owner still exists")
     assert not asks_for_a_flow("class Client")
+
+
+def test_a_name_that_several_imports_give_is_likely_at_the_most() -> None:
+    alpha = "def alpha(x):\n    y = x\n    return y\n"
+    imports = "try:\n    from a import alpha\nexcept ImportError:\n    from b import alpha\n\ndef f():\n    alpha(1)\n"
+    relating_, every = relating({"a.py": alpha, "b.py": alpha, "c.py": imports})
+    (call,) = (edge for edge in relating_.callers(every["a.py:alpha"]).found if edge.kind == "call")
+    assert (call.grade, call.why) == ("likely", "imported from several places")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "text"),
+    [
+        ("go.mod", "module \n\nmodule\n"),
+        ("tsconfig.json", "[\n" * 5_000),
+        ("tsconfig.json", '{"compilerOptions":\n' * 5_000),
+        ("tsconfig.json", "/* \n" * 40_000),
+        ("tsconfig.json", (50 * '"\\' + "\n") * 1_000),
+        ("package.json", ('"' * 99 + "\n") * 1_000),
+        ("package.json", ("," + " " * 90 + "\n") * 1_500),
+    ],
+)
+def test_a_manifest_that_is_none_holds_nothing_up(manifest: str, text: str) -> None:
+    """It would take minutes, or end in an error, if it were read as trustingly as the project's own tools do."""
+    files = {
+        manifest: text,
+        "main.go": 'package main\nimport "x/y"\nfunc main() { y.Run() }\n',
+        "a.ts": "import { run } from '@/b'\nexport function main() {\n  const a = 1\n  return run(a)\n}\n",
+        "b.ts": "export function run(a) {\n  const b = a\n  return b\n}\n",
+    }
+    relating_, every = relating(files)
+    for definition in every.values():
+        relating_.of(definition, 5_000)

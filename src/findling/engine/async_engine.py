@@ -9,6 +9,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from findling.engine.engine import Engine
+from findling.model.errors import InvalidInput
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class AsyncEngine:
         """``engine``: opened, and used by nobody else."""
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="findling")
+        self._closed = False
 
     @classmethod
     async def open(cls, *args: Any, **options: Any) -> Self:
@@ -48,17 +50,26 @@ class AsyncEngine:
     similar = _awaited(Engine.similar)
     grep = _awaited(Engine.grep)
     symbols = _awaited(Engine.symbols)
+    symbols_of = _awaited(Engine.symbols_of)
     callers = _awaited(Engine.callers)
     callees = _awaited(Engine.callees)
     impact = _awaited(Engine.impact)
+    trace = _awaited(Engine.trace)
+    map = _awaited(Engine.map)
     index = _awaited(Engine.index)
     sync = _awaited(Engine.sync)
     embed = _awaited(Engine.embed)
     status = _awaited(Engine.status)
 
     async def close(self) -> None:
-        await self._call(self._engine.close)
-        self._thread.shutdown(wait=False)
+        """Close the engine; a second time nothing. What is asked afterwards is an `InvalidInput`."""
+        if self._closed:
+            return
+        try:
+            await self._call(self._engine.close)
+        finally:
+            self._closed = True
+            self._thread.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,4 +78,6 @@ class AsyncEngine:
         await self.close()
 
     async def _call(self, work: Callable[[], T]) -> T:
+        if self._closed:
+            raise InvalidInput("This engine is closed.", remedy="Open another: AsyncEngine.open(...).")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.config.roots import STORE_NAME, cache_folder
-from findling.model.errors import IndexBusy
+from findling.model.errors import IndexUnavailable
 from findling.store.local import layout, soundness
 
 _LIST = "indexes"
@@ -89,7 +89,7 @@ def delete(index: KnownIndex, *, wait_s: float = 0.0) -> int:
 
 def keep_below(most_bytes: int, keep: Path) -> list[KnownIndex]:
     """Delete the oldest indexes until all together take at most ``most_bytes``; those that were deleted. The one in
-    the folder ``keep`` stays, and each that another process is writing."""
+    the folder ``keep`` stays, and each that another process is writing, or that cannot be deleted."""
     every = known()
     total = sum(index.bytes for index in every)
     deleted = []
@@ -98,7 +98,7 @@ def keep_below(most_bytes: int, keep: Path) -> list[KnownIndex]:
             break
         if index.directory == keep:
             continue
-        with suppress(IndexBusy):
+        with suppress(IndexUnavailable):
             total -= delete(index)
             deleted.append(index)
     return deleted

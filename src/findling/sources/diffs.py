@@ -19,6 +19,9 @@ _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb'\\(?:([0-7]{3})|(["\\abfnrtv]))')
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
+_PLAIN_NAME = re.compile(rb"[\w.+-]+")
+"""Of a filter: what git takes as a key on its command line, which ends at the first sign of equality."""
+
 Lines = tuple[int, int]
 """The first and the last."""
 
@@ -36,6 +39,7 @@ def changed_lines(root: Path, commit: str) -> list[ChangedFile]:
     """The files of a work tree below ``root`` that differ from a commit: those that git tracks. Raises
     `RefNotIndexed`."""
     words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "-U0"]
+    words = [*_without_filters(root), *words, "--ignore-submodules=all"]
     ends = ["--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", commit, "--", "."]
     output = run_git([*git_arguments(root), *words, *ends], cwd=root, max_output=DIFF_BYTES)
     if not output.ok:
@@ -44,6 +48,28 @@ def changed_lines(root: Path, commit: str) -> list[ChangedFile]:
             remedy="Name a commit, branch or tag of this repository.",
         )
     return _parsed(output.stdout)
+
+
+def _without_filters(root: Path) -> list[str]:
+    """Options that keep git from running the programs which a repository's configuration names for the contents of its
+    work tree. Raises `RefNotIndexed` where one has a name that cannot be written as an option."""
+    output = run_git([*git_arguments(root), "config", "-z", "--name-only", "--get-regexp", r"^filter\."], cwd=root)
+    if output.status not in ("ok", "failed") or output.returncode not in (0, 1):  # 1: there is none
+        raise errors.RefNotIndexed(
+            f"git cannot read the configuration of {root}: {why_it_failed(output)}.", remedy="Check it with git config."
+        )
+    names = {key.split(b".", 1)[1].rpartition(b".")[0] for key in output.stdout.split(b"\0") if key}
+    if odd := sorted(name for name in names if not _PLAIN_NAME.fullmatch(name)):
+        raise errors.RefNotIndexed(
+            f"The repository's configuration has a filter named {os.fsdecode(odd[0])!r}, which could run a program.",
+            remedy="Take it out with 'git config --remove-section', if you do not know it.",
+        )
+    return [
+        word
+        for name in sorted(map(os.fsdecode, names))
+        for value in ("clean=", "process=", "required=false")
+        for word in ("-c", f"filter.{name}.{value}")
+    ]
 
 
 def _parsed(diff: bytes) -> list[ChangedFile]:

@@ -45,8 +45,6 @@ def clear(args: Namespace, session: Session) -> int:
     else:
         with session.open(args.path) as engine:
             one = indexes.of(engine.store_dir, engine.root)
-            if one is not None:
-                engine.stop_jobs()
         chosen = [] if one is None else [one]
     total = words.size(sum(index.bytes for index in chosen))
     if not args.json:
@@ -61,6 +59,7 @@ def clear(args: Namespace, session: Session) -> int:
     agreed = bool(chosen) and not args.dry_run and (args.yes or session.agreed(asked, "deletes"))
     for index in chosen if agreed else ():
         try:
+            _stop_jobs(index, session)
             freed += indexes.delete(index, wait_s=_WAIT_S)
             deleted.append(index)
         except FindlingError as error:  # the others can go all the same
@@ -81,6 +80,13 @@ def clear(args: Namespace, session: Session) -> int:
         terminal.write_json(sys.stdout, {"indexes": rows, "freed": freed, "problems": failures})
     session.notes([*failures, said])
     return ERROR if failures else FOUND if chosen else NOTHING
+
+
+def _stop_jobs(index: KnownIndex, session: Session) -> None:
+    if index.root.is_dir():
+        with session.open_root(index.root) as engine:
+            if engine.store_dir == index.directory:
+                engine.stop_jobs()
 
 
 # --- for shells and man ---------------------------------------------------------------------------------------

@@ -36,7 +36,12 @@ _MOST_MANIFESTS = 300
 
 _RUST_ROOTS = ("lib.rs", "main.rs")
 
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_MANIFEST_CHARS = 200_000
+"""A longer one is not read: tsconfig.json and package.json have some hundred lines."""
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|,(?=\s*+[}\]])')
+"""A text, which stays; a comment; a comma before a bracket. Each is gone through once, closed or not."""
+
 _WRITTEN_AS = re.compile(r"\.([mc]?)jsx?$")
 """The end of an import in TypeScript, which names the file that is made of the one that is meant."""
 
@@ -179,10 +184,12 @@ class Modules:
 
     def _manifest(self, path: str) -> dict[str, Any]:
         """An object in a file of JSON, comments allowed; {} where there is none."""
-        text = _COMMENT.sub(lambda match: match[1] or "", "\n".join(self._text(path)))
+        written = "\n".join(self._text(path))
+        if len(written) > _MANIFEST_CHARS:
+            return {}
         try:
-            found = msgspec.json.decode(text)
-        except msgspec.DecodeError:  # it says nothing that could be followed
+            found = msgspec.json.decode(_COMMENT.sub(lambda match: match[1] or "", written))
+        except (msgspec.DecodeError, RecursionError):  # it says nothing that could be followed
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -240,9 +247,10 @@ class Modules:
         found: dict[str, str] = {}
         for path in self._index.paths_ending("go.mod")[:_MOST_MANIFESTS]:
             for line in self._text(path):
-                if line.startswith("module "):
-                    found[line.split()[1].strip('"')] = path.rpartition("/")[0]
-                    break
+                match line.split():
+                    case ["module", name, *_]:
+                        found[name.strip('"')] = path.rpartition("/")[0]
+                        break
         return dict(sorted(found.items(), key=lambda each: -len(each[0])))
 
     def _text(self, path: str) -> Sequence[str]:

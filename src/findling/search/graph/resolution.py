@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from findling.model import tokenizer
@@ -233,8 +233,8 @@ class Resolver:
             found = self._defined(names, scope, name)
             if not before or before[0].line < names.symbols[found.position].end_line:
                 return found
-        for use in names.imported.get((scope, name), ()):
-            return self._imported(names.file, use)
+        if imports := names.imported.get((scope, name)):
+            return self._imported_by_one_of(names, imports)
         return self._value(names, before or writes) or VARIABLE if writes else None
 
     def _defined(self, names: FileNames, scope: int, name: str) -> Meaning:
@@ -251,11 +251,8 @@ class Resolver:
             symbol = self.symbol(found)
             if not (imports and symbol is not None and symbol.kind in VALUES):
                 return found
-        for use in imports:
-            if (meaning := self._imported(names.file, use)) is not None:
-                return meaning
         if imports:
-            return None
+            return self._imported_by_one_of(names, imports)
         if visible := self.visible(names, name):
             return self._one(names, visible)
         stars = names.imported.get((TOP, "*"), ())
@@ -285,6 +282,14 @@ class Resolver:
         if isinstance(found, Package):
             return Meaning("package", file, package=found.name)
         return None if found is None else Meaning("module", found)
+
+    def _imported_by_one_of(self, names: FileNames, imports: Sequence[Use]) -> Meaning | None:
+        """What a name means that several imports may give: the project's own first, such as that of a ``try``."""
+        found = list(filter(None, (self._imported(names.file, use) for use in imports)))
+        own = next((each for each in found if each.what == "definition"), None)
+        if own is not None and any(each != own for each in found):
+            return own._replace(likely="imported from several places")
+        return found[0] if found else None
 
     def _imported(self, file: FileRow, use: Use) -> Meaning | None:
         if not use.name:
