@@ -14,16 +14,17 @@ from findling import Engine, FindlingError
 def main(ref: str = "HEAD") -> int:
     with Engine.open() as engine:
         try:
-            changed = engine.impact(since=ref)
+            changed = engine.impact(since=ref, tests=True, limit=2_000)
         except FindlingError as error:
             print(error, file=sys.stderr)
             return 2
-        broken = 0
-        for gone in changed.gone:
-            name = gone.enclosing
-            for use in engine.symbols(name, references=True).references:
-                print(f"{use.place}: {name} is gone ({gone.place}), and used here: {use.text.strip()}")
-                broken += 1
+        gone = {(each.path, each.line, each.enclosing): each for each in changed.gone}
+        broken = [use for use in changed.edges if (use.target_path, use.target_line, use.target) in gone]
+        for use in broken:
+            at = gone[use.target_path, use.target_line, use.target]
+            print(
+                f"{use.path}:{use.line}: {use.target} is gone ({at.path}:{at.line}), and used here: {use.text.strip()}"
+            )
         tests = sorted({test.path for test in changed.tests})
         if tests:
             print(f"tests that reach what changed: {' '.join(tests)}")

@@ -60,6 +60,8 @@ def test_before_a_commit_uses_of_what_is_gone_are_found(project: Path) -> None:
     (project / "client.py").write_text(CLIENT.partition("def connect")[0])
     found = run(project, "pre_commit.py")
     assert found.returncode == 1 and "client.py:3: connect is gone" in found.stdout, found
+    (project / "net.py").write_text("def connect" + CLIENT.partition("def connect")[2])
+    assert run(project, "pre_commit.py").returncode == 0
 
 
 def test_documents_that_speak_of_a_change_are_found(project: Path) -> None:

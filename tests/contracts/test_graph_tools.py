@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,20 @@ def test_an_impact_wants_one_of_two(workspace: Workspace) -> None:
             assert refused.structured["error"]["code"] == "invalid_input"
         outside = call("impact", {"diff": "HEAD"}, workspace)
         assert outside.structured is not None and outside.structured["error"]["code"] == "ref_not_indexed"
+
+
+def test_an_impact_of_many_deleted_files_keeps_to_its_tokens(tmp_path: Path) -> None:
+    for number in range(80):
+        (tmp_path / f"part{number:02}.py").write_text(f"def name_{number}(argument):\n    return 1\n", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    for path in tmp_path.glob("*.py"):
+        path.unlink()
+    with Workspace(tmp_path, root=tmp_path) as workspace:
+        found = facts(workspace, "impact", diff="HEAD", max_tokens=300)
+        kept = found["gone"]
+        assert 0 < len(budget.dumps(kept)) <= 302
+        assert f"{80 - len(kept)} more definitions that are gone are not listed." in found["metadata"]["warnings"]
 
 
 def test_many_definitions_of_one_name_are_not_all_told(tmp_path: Path) -> None:

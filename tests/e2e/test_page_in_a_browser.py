@@ -157,6 +157,17 @@ def test_a_question_is_ended_by_the_next(page: Any) -> None:
     assert page.url.endswith("/?q=find_root")
 
 
+def test_a_question_that_is_too_long_is_told_in_the_place_of_the_answer(page: Any) -> None:
+    page.evaluate("q.value = 'kettle '.repeat(15000); q.dispatchEvent(new Event('input', {bubbles: true}))")
+    page.wait_for_selector("#results:has-text('Invalid HTTP request')")
+    page.evaluate("q.value = ''")
+    page.keyboard.insert_text("kettle " * 2000)
+    assert len(page.input_value("#q")) == 8000
+    page.wait_for_selector("#results .verdict")
+    page.fill("#q", "find_root")
+    page.wait_for_selector("#results a.go:has-text('roots.py')")
+
+
 def test_keys_alone_lead_from_a_question_to_its_callers_and_back(page: Any) -> None:
     page.goto(f"{page.base}/index")
     page.keyboard.press("/")

@@ -566,6 +566,86 @@ def test_what_still_uses_a_definition_that_is_gone_is_told(project: Opened) -> N
     ]
 
 
+def test_only_what_is_gone_from_the_disk_or_from_an_indexed_file_is_gone(project: Opened) -> None:
+    engine = project(
+        {"kept.py": "def kept(): ...\n", "big.py": "def large(): ...\n", "left/a.py": "def secret_one(): ...\n"}
+    )
+    root = engine.root
+    (root / "old.py").write_text("def old(): ...\n")
+    (root / "left/b.py").write_text("def secret_two(): ...\n")
+    (root / "broken\udcff.py").write_text("def unnamed(): ...\n")
+    committed(root)
+    (root / ".findlingignore").write_text("left/\n")
+    (root / "left/a.py").write_text("")
+    (root / "left/b.py").unlink()
+    (root / "broken\udcff.py").unlink()
+    (root / "old.py").unlink()
+    (root / "big.py").write_text("# " + "x" * (2 << 20))
+    found = engine.impact(since="HEAD", wait_s=None)
+    assert [gone.enclosing for gone in found.gone] == ["old"]
+    told = repr(found.notes)
+    assert "big.py changed, but not indexed." in told and "1 changed file left out: a name that is not UTF-8." in told
+    assert "left/" not in told and "broken" not in told
+
+
+def test_what_has_moved_is_not_gone_and_members_of_common_names_blame_nobody(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "def moved(): ...\ndef settled(): ...\n"
+                "class A:\n    def get(self, x): ...\n    def odd_one(self): ...\n"
+            ),
+            "whole.py": "class Whole:\n    def part_of(self): ...\n",
+            "b.py": "def settled(): ...\n",
+            "use.py": "def go(x):\n    {}.get(1)\n    x.odd_one()\n    moved()\n",
+        }
+    )
+    committed(engine.root)
+    (engine.root / "a.py").write_text("class A:\n    x = 1\n")
+    (engine.root / "b.py").write_text("def settled(): ...\ndef moved(): ...\n")
+    (engine.root / "whole.py").rename(engine.root / "untracked.py")
+    found = engine.impact(since="HEAD", wait_s=None)
+    assert [gone.enclosing for gone in found.gone] == ["settled", "A.get", "A.odd_one"]
+    assert [(edge.line, edge.why) for edge in found.edges if "gone" in edge.why and edge.path == "use.py"] == [
+        (3, "A.odd_one is gone")
+    ]
+
+
+def test_an_impact_of_many_changes_lists_the_first_and_counts_the_others(
+    project: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = project({f"m{number}.py": f"def gone_{number}(): ...\n" for number in range(6)})
+    uses = "".join(f"gone_{number}()\n" * 3 for number in range(6))
+    (engine.root / "use.py").write_text(f"{uses}def sure(): ...\nsure()\n")
+    committed(engine.root)
+    for number in range(6):
+        (engine.root / f"m{number}.py").unlink()
+    (engine.root / "use.py").write_text(f"{uses}def sure(a=1): ...\nsure()\n")
+    found = engine.impact(since="HEAD", wait_s=None, limit=4)
+    assert (len(found.gone), found.total_gone, len(found.edges), found.truncated) == (4, 6, 4, True)
+    assert found.totals["possible"] == 18
+    assert [edge.grade for edge in found.edges] == ["certain", "possible", "possible", "possible"]
+    monkeypatch.setattr("findling.engine.edges.MOST_CHANGED_FILES", 2)
+    few = engine.impact(since="HEAD", wait_s=None)
+    assert few.total_gone == 2 and "7 files changed; only the first 2 were looked at." in few.notes
+
+
+def test_changes_are_not_those_of_a_ref(project: Opened) -> None:
+    engine = project(SHOP)
+    committed(engine.root)
+    with pytest.raises(InvalidInput, match="on disk"):
+        engine.at("HEAD").impact(since="HEAD")
+
+
+def test_a_document_is_listed_once(project: Opened) -> None:
+    engine = project({**SHOP, "shop/more.py": "def store_all(x): ...\nclass Other:\n    def keep_all(self): ...\n"})
+    (engine.root / "README.md").write_text("`store_all` and `keep_all`\n")
+    committed(engine.root)
+    (engine.root / "shop/more.py").write_text("")
+    found = engine.impact(since="HEAD", wait_s=None)
+    assert [place.path for place in found.documents] == ["README.md"]
+
+
 def test_an_impact_wants_a_name_or_a_commit(project: Opened) -> None:
     engine = project(SHOP)
     for asked in ({}, {"name": "store", "since": "HEAD"}):
@@ -622,6 +702,7 @@ def test_a_map_has_parts_entry_points_and_what_most_leads_to(project: Opened) ->
     ]
     assert [hit.name for hit in found.central][:2] == ["store", "store_all"]
     assert engine.map("shop").files == 3
+    assert (engine.map(".").folder, engine.map(".").files) == ("", found.files)
     little = engine.map(max_tokens=30)
     assert little.truncated and len(little.parts) == 1
     assert engine.map("nowhere").notes[-1] == "No indexed file lies in nowhere."

@@ -458,6 +458,7 @@ def test_callers_and_callees(run: Run) -> None:
     assert "  Client.retry_failed  line 5  " in run("callees", edge["enclosing"]).stdout
     assert json.loads(run("impact", "Client.retry_failed", "--json").stdout)["edges"][0]["step"] == 1
     assert run("impact", "Client.retry_failed", "--steps", "11").returncode == 2
+    assert run("impact", "Client.retry_failed", "src", "--diff").returncode == 2
     assert run("callers", "no_such_name_at_all").returncode == 1
 
 

@@ -62,6 +62,8 @@ def make_tea(cups: int) -> float:
     "docs/tea.md": "# Tea\n\nWater for tea is boiled in the kettle. A cup takes a quarter of a litre.\n",
     "docs/<script>alert(2)<script>.md": f"# <b>Bold</b> {HOSTILE}\n\n[x](javascript:alert(3))\n",
     "kitchen/hostile.py": f"def hostile_kettle():\n    return '</pre><script>boil</script>{HOSTILE}'  # \u202eevil\n",
+    "kitchen/__init__.py": "",
+    "kitchen/two\nlines.py": "def descale():\n    pass\n",
     "kitchen/secret.env": "KEY=1\n",
     "kitchen/picture.png": "\x89PNG\r\n\x1a\n\x00\x00",
 }
@@ -114,6 +116,16 @@ def test_the_link_lets_a_browser_in_and_the_token_leaves_the_address(app: Any) -
     assert re.search(r"findling-8730=[\w-]{32}; Path=/; HttpOnly; SameSite=Strict$", welcome.headers["set-cookie"])
     assert TOKEN not in welcome.text and "url=/?q=%22a%26b" in welcome.text
     assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "foreign", ['prefs={"a":1}', "a=b c", "my[x]=1", "abc", "", "n=\xe9", "findling-8730=old", 'q="a; b=c', "=;=;"]
+)
+def test_cookies_of_other_servers_lock_nobody_out(page: TestClient, app: Any, foreign: str) -> None:
+    own = f"findling-8730={page.cookies['findling-8730']}"
+    stranger = TestClient(app, base_url=HERE)
+    for cookies, status in ((f"{foreign}; {own}", 200), (f"{own};{foreign}", 200), (f"{foreign}; x{own}", 403)):
+        assert stranger.get("/", headers=[(b"cookie", cookies.encode("latin-1"))]).status_code == status, cookies
 
 
 def test_only_this_address_is_served_and_only_to_its_own_page(page: TestClient) -> None:
@@ -253,6 +265,24 @@ def test_a_file_is_shown_in_full_with_its_outline(page: TestClient) -> None:
     assert "check_level" in seen(page, "/file/kitchen/kettle.py?ref=v1").text
 
 
+@pytest.mark.parametrize("headers", [{}, {"hx-request": "true"}])
+def test_an_empty_file_is_a_place_without_lines(page: TestClient, headers: dict[str, str]) -> None:
+    found = seen(page, "/?q=kitchen/__init__.py", **headers)
+    assert any(urlsplit(link).path == "/file/kitchen/__init__.py" for link in found.links("/file/"))
+
+
+@pytest.mark.parametrize("ref", ["", "?ref=v1"])
+def test_an_empty_file_has_no_lines(page: TestClient, ref: str) -> None:
+    found = seen(page, f"/file/kitchen/__init__.py{ref}")
+    assert "0 lines" in found.text and all(each.get("id") != "L1" for _, each in found.elements)
+
+
+def test_a_file_whose_name_has_a_line_feed_is_shown_where_its_folder_links_to(page: TestClient) -> None:
+    (link,) = [link for link in seen(page, "/file/kitchen/").links("/file/") if "lines.py" in link]
+    assert link == "/file/kitchen/two%0Alines.py"
+    assert "descale" in seen(page, link).text
+
+
 def test_a_folder_lists_what_is_indexed_in_it(page: TestClient) -> None:
     assert {"/file/kitchen/", "/file/docs/"} <= set(seen(page, "/file/").links("/file/"))
     found = seen(page, "/file/kitchen/?ref=v1")
@@ -264,6 +294,8 @@ def test_a_folder_lists_what_is_indexed_in_it(page: TestClient) -> None:
     ("address", "status", "said"),
     [
         ("/file/kitchen/nothing.py", 404, "file not found"),
+        ("/file/%00", 404, "file not found"),
+        ("/file/kitchen/a%00b.pdf", 404, "file not found"),
         ("/file/..%2f..%2fetc/passwd", 400, "outside of the root"),
         ("/file/kitchen/secret.env", 400, "not handed out"),
         ("/file/.git/config", 400, "version control"),
@@ -365,14 +397,25 @@ def test_a_question_whose_browser_has_gone_is_dropped_or_ended(asker: Asker) -> 
             ended.set()
             raise
 
-    async def leave() -> dict[str, str]:
-        await asyncio.to_thread(here.wait)
-        return {"type": "http.disconnect"}
-
     async def both() -> list[Any]:
-        first = asker.ask(Request({"type": "http"}, leave), long)
-        second = asker.ask(Request({"type": "http"}, leave), lambda *_: asked.append("in vain"))
-        return await asyncio.gather(first, second, return_exceptions=True)
+        dropped = asyncio.Event()
+
+        async def leave() -> dict[str, str]:
+            await asyncio.to_thread(here.wait)
+            return {"type": "http.disconnect"}
+
+        async def leave_later() -> dict[str, str]:
+            await dropped.wait()
+            return {"type": "http.disconnect"}
+
+        async def wait() -> None:
+            try:
+                await asker.ask(Request({"type": "http"}, leave), lambda *_: asked.append("in vain"))
+            finally:
+                dropped.set()
+
+        first = asker.ask(Request({"type": "http"}, leave_later), long)
+        return await asyncio.gather(first, wait(), return_exceptions=True)
 
     assert [type(each) for each in asyncio.run(both())] == [Cancelled, Cancelled]
     assert ended.wait(30) and asked == []

@@ -40,7 +40,10 @@ class TextFile(Struct, frozen=True):
 
 
 def inside(root: Path, path: str) -> tuple[str, Path]:
-    """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root."""
+    """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root, and for a
+    name that no file can have."""
+    if "\0" in path:
+        raise Refusal("file_not_found", f"file not found: {path}")
     base = Path(os.path.realpath(root))
     given = Path(path)
     normal = Path(os.path.normpath(given if given.is_absolute() else base / given))

@@ -34,8 +34,9 @@ DEFINITIONS = 3
 LEAST_ROOM = 400
 """Characters that are worth the text of one more definition."""
 
-TESTS, DOCUMENTS = 30, 10
-"""That an impact lists; how many more there are is said."""
+BESIDE = 4
+"""Each list of an impact beside the uses takes at most this part of what an answer may take; how many more there are is
+said."""
 
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|/)\w+)*")
 _SEPARATORS = re.compile(r"[\s,;]+")
@@ -204,17 +205,22 @@ def impact(call: Call, given: Arguments) -> Reply:
         raise Refusal("invalid_input", "Give either `name` or `diff`: a definition, or a commit to compare with.")
     found = call.workspace.asked.impact(name, since=since, steps=given["steps"], wait_s=WAIT_S, progress=call.progress)
     notes = list(found.notes)
-    for what, every, most in (("tests", found.tests, TESTS), ("documents", found.documents, DOCUMENTS)):
-        if len(every) > most:
-            notes.append(f"{len(every) - most} more {what} are not listed.")
+    tests = [f"{each.path}:{each.line} {each.name} (step {each.depth})" for each in found.tests]
+    beside: dict[str, tuple[list[Any], int]] = {
+        "definitions": ([symbol_facts(hit) for hit in found.definitions], found.total_definitions),
+        "gone": ([_place(each, f"{each.enclosing}: {each.text}") for each in found.gone], found.total_gone),
+        "tests": (tests, found.total_tests),
+        "documents": ([_place(each, each.text) for each in found.documents], len(found.documents)),
+    }
+    room = budget.allowed_chars(given.get("max_tokens")) // BESIDE
+    listed = {name: _first(every, room) for name, (every, _) in beside.items()}
+    for name, (_, total) in beside.items():
+        if (more := total - len(listed[name])) > 0:
+            notes.append(f"{more} more {'definitions that are gone' if name == 'gone' else name} are not listed.")
     facts = {
-        "definitions": [symbol_facts(hit) for hit in found.definitions],
-        **_listed("gone", [_place(each, f"{each.enclosing}: {each.text}") for each in found.gone]),
+        "definitions": listed.pop("definitions"),
         "reached": [_reached(edge) for edge in found.edges],
-        **_listed(
-            "tests", [f"{each.path}:{each.line} {each.name} (step {each.depth})" for each in found.tests[:TESTS]]
-        ),
-        **_listed("documents", [_place(each, each.text) for each in found.documents[:DOCUMENTS]]),
+        **{name: lines for name, lines in listed.items() if lines},
         "totals": dict(found.totals),
         "in_tests": found.in_tests,
         **index_state.absent_fields(found.absent),
@@ -225,8 +231,15 @@ def impact(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "reached", unfinished=found.freshness != "fresh")
 
 
-def _listed(name: str, lines: list[str]) -> dict[str, list[str]]:
-    return {name: lines} if lines else {}
+def _first(every: Sequence[Any], room: int) -> list[Any]:
+    """The first items that fit into so many characters, at least one."""
+    kept: list[Any] = []
+    for each in every:
+        room -= len(budget.dumps(each)) + 1
+        if room < 0 and kept:
+            break
+        kept.append(each)
+    return kept
 
 
 def _place(at: Reference, text: str) -> str:

@@ -3,9 +3,12 @@ from the index as it is, once freshness has been settled."""
 
 from __future__ import annotations
 
+import os
+import posixpath
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -13,12 +16,15 @@ from msgspec.structs import replace
 from findling import reading, search, sources
 from findling.engine.answers import coverage_of_names, not_searched
 from findling.engine.freshness import Freshened
-from findling.engine.refs import find_ref
+from findling.engine.refs import RefStore, find_ref
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.unmatched import no_file_fits
+from findling.model import errors
+from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.reading import Reading
 from findling.model.rows import FileRow, SymbolRow
+from findling.model.text_encodings import is_text
 from findling.model.types import (
     GRADES,
     Edge,
@@ -33,7 +39,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search import project_map
-from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES
+from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.mentions import mentions
@@ -53,8 +59,11 @@ LISTED = 100
 MOST_CHANGED = 200
 """Changed definitions whose callers are looked for."""
 
+MOST_CHANGED_FILES = 1_000
+"""Changed files that are compared with a commit."""
+
 LEFT_USES = 20
-"""Uses of the name of a definition that is gone."""
+"""Uses that are listed of the name of a definition that is gone."""
 
 MOST_MENTIONS = 20
 """Documents that an impact lists."""
@@ -113,47 +122,42 @@ def impact_of_changes(
 ) -> EdgeResult:
     """What the changes on disk since a commit can reach: the definitions whose lines they touch, as for `edges`.
     Raises `InvalidInput` and `RefNotIndexed`."""
+    if any(isinstance(each.store, RefStore) for each in searched.collections):
+        raise errors.InvalidInput("Changes are those on disk, not those of a ref.", remedy="Leave the ref out.")
     index = searched.index
     notes: list[str] = []
     with index.snapshot():
         changed: list[search.Definition] = []
-        gone: list[Reference] = []
         lost: list[search.Definition] = []
         for each in searched.collections:
-            for here, before in _changes(each, since):
-                file = index.file_at(each.path(here.path))
-                symbols = index.symbols(file.blob_id) if file is not None else []
-                wanted = language is None or (file is not None and file.language == language)
-                if file is not None and wanted and lies_in(file.path, searched.folder):
-                    changed += [search.Definition(file, symbol) for symbol in _touched(symbols, here.now)]
-                elif file is None and not before:
-                    notes.append(f"{each.path(here.path)} changed and is not indexed.")
-                known = {symbol.qualified_name for symbol in symbols}
-                for row in _touched(before, here.before):
-                    if row.qualified_name not in known:
-                        gone.append(
-                            Reference(each.path(here.path), row.name_line, 1, row.signature or row.name, row.name)
-                        )
-                        stood = file or _stand_in(each.path(here.path))
-                        lost.append(search.Definition(stood, row))
+            now, before = _changes(index, each, since, language, notes)
+            changed += now
+            lost += before
         distinct = list({each.key: each for each in changed}.values())
         if len(distinct) > MOST_CHANGED:
             notes.append(f"{len(distinct)} definitions changed; only the first {MOST_CHANGED} were followed.")
         asked = distinct[:MOST_CHANGED]
         found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
-        if not distinct and not gone:
+        if not distinct and not lost:
             notes.append(f"No definition changed since {since}.")
         notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
-        left = list(_left_uses(searched, lost, language))
-        told["edges"] = (*left, *told["edges"])[:limit]
-        told["totals"]["possible"] += len(left)
+        left, total = _left_uses(searched, lost, language, notes)
+        sure = [edge for edge in told["edges"] if edge.grade != "possible"]
+        possible = [edge for edge in told["edges"] if edge.grade == "possible"]
+        told["edges"] = (*sure, *left, *possible)[:limit]
+        told["totals"]["possible"] += total
+        told["truncated"] = told["truncated"] or len(sure) + total + len(possible) > limit
     return EdgeResult(
         name=since,
         direction="callers",
-        definitions=tuple(map(_hit, asked)),
+        definitions=tuple(map(_hit, asked[:limit])),
         total_definitions=len(distinct),
-        gone=tuple(gone),
+        gone=tuple(
+            Reference(file.path, row.name_line, 1, row.signature or row.name, row.qualified_name)
+            for file, row in lost[:limit]
+        ),
+        total_gone=len(lost),
         **told,
         **_state(searched, fresh, notes),
     )
@@ -193,10 +197,11 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
 
 
 def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) -> MapResult:
-    """The parts of a folder ('' for all that is searched), its entry points and its central definitions: a third of the
-    tokens for each, and what one leaves for the next."""
+    """The parts of a folder ('' or '.' for all that is searched), its entry points and its central definitions: a third
+    of the tokens for each, and what one leaves for the next."""
     index = searched.index
-    within = "/".join(filter(None, (searched.folder, folder.strip("/"))))
+    folder = posixpath.normpath(folder.strip("/") or ".")
+    within = "/".join(filter(None, (searched.folder, "" if folder == "." else folder)))
     notes: list[str] = []
     with index.snapshot(), searched.answer():
         files = project_map.files_below(index, within)
@@ -253,23 +258,83 @@ def _size(each: object) -> int:
 # --- changes ------------------------------------------------------------------------------------------------
 
 
-def _changes(collection: OpenCollection, since: str) -> Iterator[tuple[sources.ChangedFile, Sequence[SymbolRow]]]:
-    """The files that differ from a commit, each with the definitions that the commit has in it."""
+def _changes(
+    index: Index, collection: OpenCollection, since: str, language: str | None, notes: list[str]
+) -> tuple[list[search.Definition], list[search.Definition]]:
+    """The definitions on disk whose lines differ from a commit, and those of the commit that are nowhere now."""
     store = collection.store
     ref = find_ref(store.root, since)
     commit = ref.commit_id if ref is not None else "HEAD"
-    changed = sources.changed_lines(store.root, commit)
+    until = time.monotonic() + EDGES_S
+    differing = [each for each in sources.changed_lines(store.root, commit) if lies_in(each.path, collection.folder)]
+    named = [each for each in differing if is_text(each.path)]
+    if len(named) < len(differing):
+        unnamed = count(len(differing) - len(named), "changed file")
+        notes.append(collection.said(f"{unnamed} left out: a name that is not UTF-8."))
+    is_wanted = sources.selects(store.root, store.configuration.wanted)
+    wanted = [each for each in named if is_wanted(each.path)]
+    changed: list[search.Definition] = []
+    lost: list[search.Definition] = []
+    arrived: set[str] = set()
+    lacking: list[str] = []
     with sources.RefFiles(store.root, commit) as files:
         try:
-            for file in changed:
-                read = files.read(file.path, store.configuration.wanted.max_bytes) if file.before else None
-                made = None
-                if read is not None and not isinstance(read, NotRead):
-                    made = reading.prepare.prepare(file.path, read[1])
-                rows = made.symbols if isinstance(made, Reading) else ()
-                yield file, [SymbolRow(0, position, *symbol) for position, symbol in enumerate(rows)]
+            for at, each in enumerate(wanted):
+                if at == MOST_CHANGED_FILES or time.monotonic() > until:
+                    notes.append(collection.said(f"{len(wanted)} files changed; only the first {at} were looked at."))
+                    break
+                there = os.path.lexists(store.root / each.path)
+                file = index.file_at(collection.path(each.path)) if there else _stand_in(collection.path(each.path))
+                if file is None:
+                    lacking.append(collection.path(each.path))
+                    continue
+                if language not in (None, file.language):
+                    continue
+                symbols = index.symbols(file.blob_id) if there else []
+                before = _before(files, each, store.configuration.wanted.max_bytes)
+                changed += [search.Definition(file, symbol) for symbol in _touched(symbols, each.now)]
+                known = {symbol.qualified_name for symbol in symbols}
+                new = {symbol.qualified_name for symbol in symbols if _has_line(each.now, symbol.name_line)}
+                arrived |= new - {symbol.qualified_name for symbol in before}
+                gone = _touched(before, each.before)
+                lost += [search.Definition(file, symbol) for symbol in gone if symbol.qualified_name not in known]
+
+            def moved(name: str) -> bool:
+                if name in arrived or time.monotonic() > until:
+                    return name in arrived
+                found = search.definitions(
+                    index, name, kind=None, language=None, folder=collection.path("").rstrip("/"), limit=LISTED
+                ).found
+                paths = {hit.path.removeprefix(collection.path("")) for hit in found if hit.qualified_name == name}
+                return any(_is_new(files, path) for path in paths)
+
+            lost = [each for each in lost if not moved(each.symbol.qualified_name)]
         finally:
             files.close()
+    if lacking:
+        others = f" and {count(len(lacking) - 1, 'other file')}" if len(lacking) > 1 else ""
+        notes.append(f"{lacking[0]}{others} changed, but not indexed.")
+    return changed, lost
+
+
+def _before(files: sources.RefFiles, changed: sources.ChangedFile, max_bytes: int) -> list[SymbolRow]:
+    """The definitions that a commit has in a file; none where the file has only new lines."""
+    read = files.read(changed.path, max_bytes) if changed.before else None
+    if read is None or isinstance(read, NotRead):
+        return []
+    made = reading.prepare.prepare(changed.path, read[1])
+    rows = made.symbols if isinstance(made, Reading) else ()
+    return [SymbolRow(0, position, *symbol) for position, symbol in enumerate(rows)]
+
+
+def _is_new(files: sources.RefFiles, path: str) -> bool:
+    """Whether a commit has no such file."""
+    status = files.status(path)
+    return isinstance(status, NotRead) and status.reason == "not_found"
+
+
+def _has_line(ranges: Iterable[tuple[int, int]], line: int) -> bool:
+    return any(first <= line <= last for first, last in ranges)
 
 
 def _touched(symbols: Sequence[SymbolRow], lines: Iterable[tuple[int, int]]) -> list[SymbolRow]:
@@ -286,15 +351,30 @@ def _touched(symbols: Sequence[SymbolRow], lines: Iterable[tuple[int, int]]) -> 
     return [found[position] for position in sorted(found)]
 
 
-def _left_uses(searched: Searched, lost: Sequence[search.Definition], language: str | None) -> Iterator[Edge]:
-    """Where the names of definitions that are gone are used still; which definition is meant, nobody can tell now."""
+def _left_uses(
+    searched: Searched, lost: Sequence[search.Definition], language: str | None, notes: list[str]
+) -> tuple[list[Edge], int]:
+    """Where the names of definitions that are gone are used still, and how often; which definition is meant, nobody
+    can tell now. Members of common names are left out: most uses of these mean something else."""
     source = searched.every_file()
     with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
     find = reading.syntax.references
-    for file, symbol in lost[:MOST_DEFINITIONS]:
+    until = time.monotonic() + EDGES_S
+    wanted = {
+        symbol.name: (file, symbol)
+        for file, symbol in reversed(lost)
+        if symbol.parent < 0 or not is_common(symbol.name, file.language)
+    }
+    left: list[Edge] = []
+    total = 0
+    for at, (file, symbol) in enumerate(reversed(wanted.values())):
+        if time.monotonic() > until:
+            notes.append(f"Uses of only {at} of {count(len(wanted), 'name')} that are gone were looked for.")
+            break
         uses = search.references(source, symbol.name, find, languages=with_uses, language=language, limit=LEFT_USES)
-        for use in uses.found:
-            yield Edge(
+        total += uses.total
+        left += [
+            Edge(
                 path=use.path,
                 line=use.line,
                 text=use.text,
@@ -307,11 +387,14 @@ def _left_uses(searched: Searched, lost: Sequence[search.Definition], language: 
                 target_line=symbol.name_line,
                 target_signature=symbol.signature or symbol.name,
             )
+            for use in uses.found
+        ]
+    return left, total
 
 
 def _stand_in(path: str) -> FileRow:
     """A row for a file that is there no more."""
-    return FileRow(0, 0, path, "", "code", 0, 0, False, 0, 0)
+    return FileRow(0, 0, path, language_of(path).id, "code", 0, 0, False, 0, 0)
 
 
 # --- parts of an answer -----------------------------------------------------------------------------------------
@@ -355,9 +438,10 @@ def _told(
     with searched.answer():
         told["edges"] = tuple(_shown(searched, listed[:limit]))
         if impact:
-            told["tests"] = tuple(_reaching_tests(searched.index, distinct))[:limit]
+            reaching = tuple(_reaching_tests(searched.index, distinct))
+            told["tests"], told["total_tests"] = reaching[:limit], len(reaching)
             names = [each.symbol.name for each in asked]
-            told["documents"] = tuple(mentions(searched.index, names, searched.lines))[:MOST_MENTIONS]
+            told["documents"] = tuple(islice(mentions(searched.index, names, searched.lines), MOST_MENTIONS))
     return told
 
 

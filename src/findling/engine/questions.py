@@ -316,8 +316,6 @@ class Questions(ABC):
         **waiting: Unpack[Waiting],
     ) -> EdgeResult:
         known = language_id(language)
-        if since is not None and waiting.get("ref") is not None:
-            raise errors.InvalidInput("Changes are those on disk: leave the ref out.")
 
         def answer(answers: Answers, fresh: Freshened) -> EdgeResult:
             searched, how = answers.searched, {"language": known, "tests": tests, "limit": limit, "steps": steps}

@@ -431,11 +431,12 @@ class Edge(Row, Struct, frozen=True):
 class EdgeResult(Table, Struct, frozen=True):
     """Who uses definitions, or what they use, surest first. ``name``: what was asked for, of changes the ref that they
     are compared with. ``definitions``: those that were asked about, or the nearest where nothing has the name;
-    ``absent`` where it does not even occur; ``gone``: those that changes have taken out, by where they stood.
-    ``totals``: by grade, how many edges there are; ``in_tests``: how many of these stand in tests and are not listed.
+    ``absent`` where it does not even occur; ``gone``: those that changes have taken out, by where they stood, the first
+    of ``total_gone``; ``enclosing`` is their name. ``totals``: by grade, how many edges there are; ``in_tests``: how
+    many of these stand in tests and are not listed.
 
     Of an impact ``tests`` are the definitions in tests that reach what was asked about, in so many calls as their
-    ``depth`` says, and ``documents`` lines that mention it."""
+    ``depth`` says, the first of ``total_tests``, and ``documents`` lines that mention it."""
 
     name: str
     direction: Literal["callers", "callees"]
@@ -455,6 +456,8 @@ class EdgeResult(Table, Struct, frozen=True):
     gone: tuple[Reference, ...] = ()
     tests: tuple[Step, ...] = ()
     documents: tuple[Reference, ...] = ()
+    total_gone: int = 0
+    total_tests: int = 0
 
     @property
     def rows(self) -> tuple[Edge, ...]:

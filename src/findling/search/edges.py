@@ -58,8 +58,10 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
 """The same of other languages than Python, in small letters."""
 
 
-def _is_common(name: str, family: str) -> bool:
-    return name in _COMMON if family == "python" else name.lower() in _COMMON_ELSEWHERE
+def is_common(name: str, language: str) -> bool:
+    """Whether members of built-in types or of the standard library have a name."""
+    in_python = language in RULES and RULES[language].family == "python"
+    return name in _COMMON if in_python else name.lower() in _COMMON_ELSEWHERE
 
 
 class Definition(NamedTuple):
@@ -324,7 +326,7 @@ class EdgeSearch:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
-        if use.receiver and len(every) == 1 and not _is_common(use.name, here.rules.family):
+        if use.receiver and len(every) == 1 and not is_common(use.name, here.file.language):
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
         elif every:
             others = len(every) - 1

@@ -6,6 +6,7 @@ A name of one plain word says little in prose; it counts where it is marked as c
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from findling.model.rows import FileRow
@@ -15,6 +16,9 @@ from findling.store.protocols import Index
 
 MOST_NAMES = 40
 """Names that are looked for."""
+
+MENTIONS_S = 2.0
+"""Time for reading documents."""
 
 LEAST_NAME = 4
 
@@ -26,7 +30,10 @@ _COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
 def mentions(
     index: Index, names: Sequence[str], read_lines: Callable[[FileRow], Sequence[str] | None]
 ) -> Iterator[Reference]:
-    """The first line of each document that names one of some definitions; ``enclosing`` is the name."""
+    """The first line of each document that names one of some definitions, each document once, for as long as
+    `MENTIONS_S`; ``enclosing`` is the name."""
+    until = time.monotonic() + MENTIONS_S
+    seen: set[str] = set()
     for name in list(dict.fromkeys(names))[:MOST_NAMES]:
         word = re.escape(name)
         marked = rf"`[^`\n]*\b{word}\b[^`\n]*`|\b{word}\(\)"
@@ -36,7 +43,10 @@ def mentions(
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         files = index.files(index.containing(plan)).values()
         for file in sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path):
-            for number, line in enumerate(read_lines(file) or (), 1):
+            if time.monotonic() > until:
+                return
+            for number, line in enumerate(() if file.path in seen else read_lines(file) or (), 1):
                 if (match := said.search(line)) is not None:
+                    seen.add(file.path)
                     yield Reference(file.path, number, match.start() + 1, line.strip()[:TEXT], name)
                     break

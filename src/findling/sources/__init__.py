@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         objects_changed_at,
         staged,
     )
-    from findling.sources.named_paths import look_at
+    from findling.sources.named_paths import look_at, selects
     from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
     from findling.sources.tracked import why_it_failed
 else:
@@ -30,7 +30,7 @@ else:
             "discovery": "unlisted discovery",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at staged",
             "looking": "",
-            "named_paths": "look_at",
+            "named_paths": "look_at selects",
             "selection": "DiscoveryOptions find_git_top folders_above",
             "tracked": "why_it_failed",
             "watching": "",
@@ -52,6 +52,7 @@ __all__ = [
     "look_at",
     "looking",
     "objects_changed_at",
+    "selects",
     "staged",
     "unlisted",
     "watching",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
 from findling.sources.git_settings import git_settings
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
 from findling.sources.tracked import ListingFailed, Tracked, is_root_ignored, tracked_among
 from findling.sources.walking import Rules, Walk, is_folder, is_plain_folder, rules_of, why_not_walked
@@ -49,6 +50,19 @@ def look_at(
     gone = [path for path in known if path not in present and _covered(path, inside)]
     found = [file for file in present.values() if known.get(file[0]) != (file[1], file[2])]
     return Looked(found, gone, list(dict.fromkeys(skipped + reasons)))
+
+
+def selects(root: Path, options: DiscoveryOptions) -> Callable[[str], bool]:
+    """Tells of a path that git tracks, or did before it was deleted, whether its name and place are wanted."""
+    selection = Selection(os.path.realpath(root), options)
+    own = IgnoreTree(selection.root, OWN_IGNORE_FILES)
+
+    def is_wanted(path: str) -> bool:
+        if options.files:
+            return path in options.files
+        return selection.tracked_place(path, own) is None and selection.by_name(path) is None
+
+    return is_wanted
 
 
 def _covered(path: str, names: Collection[str]) -> bool:

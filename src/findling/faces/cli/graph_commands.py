@@ -29,6 +29,10 @@ def callees(args: Namespace, session: Session) -> int:
 
 
 def impact(args: Namespace, session: Session) -> int:
+    if args.diff is not None and args.path is not None:
+        raise InvalidInput(
+            "Either a name is given or --diff, not both.", remedy="With --diff give at most a folder or a file."
+        )
     if args.diff is not None and args.name is not None:
         args.path, args.name = args.name, None  # with --diff the one operand is a folder
     if args.diff is None and args.name is None:

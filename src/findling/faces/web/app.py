@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -18,12 +19,21 @@ if TYPE_CHECKING:
     from findling.faces.web.asking import Asker
 
 
+class _AnyPath(PathConvertor):
+    """The rest of an address, line feeds included: files may have them in their names."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("any_path", _AnyPath())
+
+
 def make_app(asker: Asker, options: HttpOptions, *, token: str, name: str) -> App:
     """The page of the folder called ``name``, behind its guards: the address, then the visitor."""
     pages = Pages(asker, name)
     routes = [
         Route("/", pages.search),
-        Route("/file/{path:path}", pages.file),
+        Route("/file/{path:any_path}", pages.file),
         Route("/symbol", pages.symbol),
         Route("/similar", pages.similar),
         Route("/grep", pages.grep),

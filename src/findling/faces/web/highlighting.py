@@ -59,6 +59,8 @@ def highlighted(
     lines: Sequence[str], language: str, path: str, marks: Mapping[int, Spans] | None = None
 ) -> list[Markup]:
     """Each line (without its end) as HTML. ``marks``: position in ``lines`` -> (first column, end column), in order."""
+    if not lines:
+        return []  # joined, no lines and one empty line are the same text
     marked = marks or {}
     text = "\n".join(line.rstrip("\r") for line in lines)
     short = len(text) <= MOST_CHARS and all(len(line) <= LONGEST_LINE for line in lines)

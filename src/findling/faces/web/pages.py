@@ -45,6 +45,9 @@ WAIT_S = 1.5
 PLACES = 10
 """On a page."""
 
+MOST_CHARS = 8_000
+"""So much may be typed into a box: it becomes a part of an address, and the server bounds a request's first lines."""
+
 GREP_LINES = 1_000
 REFS = 500
 EDGES = 200
@@ -81,6 +84,7 @@ class Pages:
             finalize=lambda value: visible(value) if type(value) is str else value,
         )
         self._templates.globals.update(at=addresses, count=count, version=__version__, folder=name)
+        self._templates.globals["most_chars"] = MOST_CHARS
         self.failures: Mapping[Any, Any] = {
             FindlingError: self._failed,
             Refusal: self._failed,

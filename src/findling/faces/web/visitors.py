@@ -10,7 +10,6 @@ import hmac
 import html
 import secrets
 from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from findling.faces.http.guard import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
@@ -56,14 +55,14 @@ class Visitors:
         return f"findling-{server[1]}"  # browsers give a cookie to every port of a host
 
     def _has_cookie(self, scope: Scope) -> bool:
+        """Whether our cookie is among those of the host. Other servers of the host set cookies of any form, which
+        parsers of whole headers refuse."""
         name = self._cookie_name(scope)
         for header in header_values(scope, b"cookie"):
-            try:
-                cookies = SimpleCookie(header.decode("latin-1"))
-            except CookieError:
-                continue
-            if name in cookies and _same(cookies[name].value, self._secret):
-                return True
+            for cookie in header.decode("latin-1").split(";"):
+                found, _, value = cookie.strip().partition("=")
+                if found == name and _same(value, self._secret):
+                    return True
         return False
 
     async def _let_in(self, scope: Scope, send: Send, query: Sequence[tuple[str, str]]) -> None:

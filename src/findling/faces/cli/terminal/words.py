@@ -237,6 +237,14 @@ def edge_notes(result: EdgeResult) -> list[str]:
     total = sum(result.totals.values()) - result.in_tests
     if len(result.edges) < total:
         notes.append(f"{len(result.edges)} of {count(total, 'use')} shown; see --limit")
+    cut = (
+        (result.definitions, result.total_definitions, ""),
+        (result.gone, result.total_gone, " that are gone"),
+        (result.tests, result.total_tests, " in tests"),
+    )
+    for shown, every, which in cut:
+        if len(shown) < every:
+            notes.append(f"{every - len(shown):,} more definitions{which} not shown; see --limit")
     if result.in_tests:
         notes.append(f"{count(result.in_tests, 'use')} in tests not listed; --tests lists them")
     if result.coverage.unfinished:

@@ -53,6 +53,14 @@
     else if (location.search) document.querySelector(".ask .filters")?.dispatchEvent(new Event("change"));
   });
 
+  // Only pages have HTML. Any other answer (a request that is too long, a link that is no longer right) is shown as text.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, target } = event.detail;
+    if (xhr.getResponseHeader("Content-Type")?.startsWith("text/html")) return;
+    event.detail.shouldSwap = false;
+    target.textContent = xhr.responseText;
+  });
+
   document.addEventListener("htmx:configRequest", (event) => {
     if (event.target.id === "progress" && document.hidden) return event.preventDefault(); // nobody looks
     if (!event.target.matches?.("form.ask")) return;
