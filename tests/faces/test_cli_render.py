@@ -810,7 +810,7 @@ def test_index_reports_what_it_did(piped: Callable[..., Ran]) -> None:
     ]
     assert "left out: 1 parser_crashed, 1 secret (" in ran.err
     assert "failed: bad.py  parser_crashed  the grammar stopped" in ran.err
-    assert ran.engine.calls[0][2] == {"force": True, "embed": False, "unlisted": True}
+    assert ran.engine.calls[0][2] == {"force": True, "embed": False, "unlisted": True, "publish": False}
     assert ran.status == 0
 
 
