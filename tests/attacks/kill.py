@@ -192,6 +192,10 @@ class Tally:
     def next_kind(self) -> str:
         return min(GOALS, key=lambda kind: self.round(kind)["kills"] / GOALS[kind])
 
+    @property
+    def reached(self) -> bool:
+        return all(self.round(kind)["kills"] >= goal for kind, goal in GOALS.items())
+
     def next_calls(self) -> str | None:
         left = [name for name in CALLS if not self.calls(name)["ended"]]
         return min(left, key=lambda name: self.calls(name)["tried"]) if left else None
@@ -239,8 +243,9 @@ def attack(seconds: float, tally: Tally, *, calls: bool) -> int:
     with _folder() as folder:
         bench = Bench(folder) if calls else None
         while time.monotonic() < until:
-            _next_round(tally)
-            tally.save()
+            if not (bench and tally.reached and tally.next_calls()):  # the time that kills no longer need is the calls'
+                _next_round(tally)
+                tally.save()
             if bench and time.monotonic() < until and (name := tally.next_calls()):
                 _next_call(tally, name, bench)
                 tally.save()
