@@ -347,6 +347,14 @@ class Fetch(Struct, frozen=True, kw_only=True):
         "and on any port.",
         project=NEVER,
     )
+    credentials: str | None = option(
+        None,
+        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts. Others "
+        "must not be able to read it.",
+        kind="path",
+        project=NEVER,
+        unset="nothing is sent",
+    )
     max_total_bytes: int = option(
         10 * 1024 * _MIB,
         "The most disk space for everything that is fetched, in bytes, without its index.",
@@ -425,6 +433,7 @@ class Config(Struct, frozen=True, kw_only=True):
     """Everything that can be decided, decided and checked. `Config()` has all defaults.
 
     ``refused`` holds, by key, what a project's own file asked for and may not decide: asked for, but never done.
+    ``person``: the user of a shared store for whom it is asked; '' for whoever the database's role is.
     ``provider_by_spelling``: nobody named ``embedding.provider``; a key that stands for it did.
     """
 
@@ -441,6 +450,7 @@ class Config(Struct, frozen=True, kw_only=True):
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     provider_by_spelling: bool = False
+    person: str = ""
     keys: Keys = field(default_factory=Keys)
 
     def ratio_for(self, intent: Literal["symbol", "path", "error", "natural_language"]) -> float:
