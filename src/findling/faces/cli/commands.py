@@ -42,8 +42,8 @@ LEAST_WAIT_S: Final = 0.001
 JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
-BODY_CHARS: Final = 6_000
-"""How much of the text of definitions is printed."""
+BODY_CHARS: Final = 12_000
+"""How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
