@@ -45,7 +45,12 @@ from findling.store.local.lock import WriterLock
 from postgresql_server import binaries
 
 GOALS: Mapping[str, int] = {
-    "index": 400, "embed": 120, "watch": 120, "fetch": 120, "serve": 120, "background": 120,
+    "index": 400,
+    "embed": 120,
+    "watch": 120,
+    "fetch": 120,
+    "serve": 120,
+    "background": 120,
     **({"team": 100} if binaries() is not None else {}),  # workers of a store in PostgreSQL
 }
 KILLS = 20
