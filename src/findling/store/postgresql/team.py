@@ -95,10 +95,7 @@ class Team:
         self.database = database
 
     def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction of its own."""
-        with self.database.failures(), self.database.connect() as connection:
-            cursor = connection.execute(sql.encode(), values or None)
-            return cursor.fetchall() if cursor.description else []
+        return self.database.rows(sql, *values)
 
     # --- what is kept up to date ----------------------------------------------------------------------------------
 
