@@ -22,6 +22,7 @@ from findling.faces.http.operating import Port
 from findling.model import errors
 from findling.outbound import metrics
 from findling.store.postgresql import Database, Team
+from findling.store.postgresql.database import migrations
 from postgresql_server import Server, binaries
 
 PROJECT = Path(__file__).parents[2]
@@ -109,7 +110,7 @@ def test_a_backup_is_restored_with_all_that_it_had(
     with Engine.open(root=tmp_path) as engine:
         assert [hit.path for hit in engine.search("how is a cup poured").hits] == ["a.py"]
     database = Database(copy)
-    assert database.migrate() == 4 and database.rows("SELECT name FROM persons") == [("anna",)]
+    assert database.migrate() == len(migrations()) and database.rows("SELECT name FROM persons") == [("anna",)]
     database.close()
 
 

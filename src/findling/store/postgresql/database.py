@@ -281,6 +281,7 @@ class Database:
     def migrate(self) -> int:
         """Bring the schema to the newest version, one migration a transaction; the version."""
         with self._failures(), self.connect() as connection:
+            connection.execute("SET statement_timeout = 0")
             connection.execute("SELECT pg_advisory_lock(hashtext('findling migrations'))")
             version = _version(connection)
             steps = migrations()
