@@ -58,6 +58,10 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
 """The same of other languages than Python, in small letters."""
 
 
+BY_NAME = "no other definition of that name"
+"""Why an edge is likely that nothing but its name speaks for."""
+
+
 def is_common(name: str, language: str) -> bool:
     """Whether members of built-in types or of the standard library have a name."""
     in_python = language in RULES and RULES[language].family == "python"
@@ -327,7 +331,7 @@ class EdgeSearch:
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
         if use.receiver and len(every) == 1 and not is_common(use.name, here.file.language):
-            yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
+            yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", BY_NAME)
         elif every:
             others = len(every) - 1
             why = f"same name; {count(others, 'other definition')}" if others else "same name"
