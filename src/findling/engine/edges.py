@@ -39,7 +39,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search import project_map
-from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, is_common
+from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.mentions import mentions
@@ -529,5 +529,7 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.crowded:
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
+    if found.vague:
+        yield f"{count(found.vague, 'use')} that may mean any of more than {MOST_MEANT} definitions left out."
     if found.outside:
         yield f"{count(found.outside, 'use')} of names that this project does not visibly define left out."

@@ -30,10 +30,10 @@ SECONDS = 2.0
 MOST_MEANT = 5
 """A use that may mean so many other definitions says nothing of one of them."""
 
-MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 4, 5, 3, 3
+MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 3, 5, 3, 3
 
-TEXT = 140
-"""Characters of a line or a signature."""
+TEXT = 80
+"""Characters of a line that uses a definition."""
 
 CHAIN_CALLS = 3
 """Calls between a chain's first place and its last."""
@@ -57,7 +57,6 @@ _OF_USE: Mapping[str, Role] = {
 _OF_TARGET: Mapping[str, Role] = {"decorate": "decorated_by", "inherit": "inherits"}
 _ORDER: Sequence[Role] = ("called_by", "inherited_by", "passed_by", "used_by")
 
-_KEYWORD = re.compile(r"^(?:async )?def ")
 _WORD = re.compile(r"[A-Z]+(?![a-z\d])|[A-Z]?[a-z\d]+")
 _ASYNC = ("async", "sync", "aio")
 
@@ -282,11 +281,8 @@ class Relating:
 
 
 def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:
-    symbol = there.symbol
-    text = _KEYWORD.sub("", symbol.signature) or symbol.name
-    scope = f"{symbol.scope}: " if symbol.scope else ""
     graded = (edge.grade, edge.why) if edge else (None, "")
-    return Relation(role, there.file.path, symbol.name_line, f"{scope}{text}"[:TEXT], *graded)
+    return Relation(role, there.file.path, there.symbol.name_line, there.symbol.qualified_name, *graded)
 
 
 def step_to(there: Definition, depth: int = 0, edge: Edge | None = None) -> Step:
