@@ -708,7 +708,7 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
         "     … 3 more lines",
         "  end data 5f0a9c",
     ]
-    assert ran.out.splitlines() == one * 2
+    assert ran.out.splitlines() == [*one, *one, "whole definitions: findling symbol Client.retry"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
     told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]

@@ -27,7 +27,7 @@ from findling.model.types import (
     Step,
 )
 from findling.search.body import LINES, Body, lines_of
-from findling.search.flow import asks_for_a_flow, chars_of
+from findling.search.flow import asks_for_a_flow, but_for, chars_of
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
@@ -173,7 +173,7 @@ def show(
             screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if turn + 1 == len(full) else screen / 2)))
         text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto")
-        related = _beside(related, shown[place].path, text)
+        related = but_for(related, {(shown[place].path, number) for number, _ in lines_of(text)})
         room -= len(text) + chars_of(related.found)
         screen -= text.count("\n") + 2
         shown[place] = replace(shown[place], body=text, related=related)
@@ -181,13 +181,6 @@ def show(
         room -= sizes[len(shown)] - sizes[len(shown) - 1]
         shown.append(hits[len(shown)])
     return shown
-
-
-def _beside(related: Relations, path: str, text: str) -> Relations:
-    """What belongs to a place and does not stand in its text."""
-    numbers = {number for number, _ in lines_of(text)}
-    found = tuple(each for each in related.found if each.path != path or each.line not in numbers)
-    return replace(related, found=found)
 
 
 def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool = False) -> list[int]:

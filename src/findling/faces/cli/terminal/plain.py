@@ -128,6 +128,8 @@ class PlainView:
                 self._body(list(body_lines(found)), found.related, found.path)
             for use in result.references:
                 self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
+        if further := words.symbols_look(results):
+            self._line(self._label(further))
 
     def edges(self, result: EdgeResult) -> None:
         for found in result.definitions:

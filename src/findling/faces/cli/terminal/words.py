@@ -118,6 +118,7 @@ def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
         yield f"{'  ' * each.depth}{each.name}  {shown(each.path)}:{each.line}{at}{mark_of(each.grade)}"
 
 
+_LOOK = "whole definitions: findling symbol "
 MOST_FURTHER = 6
 """Names that a further look is for."""
 
@@ -134,7 +135,14 @@ def further_look(result: SearchResult) -> str:
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
-    return f"whole definitions: findling symbol {' '.join(list(names)[:MOST_FURTHER])}" if names else ""
+    return _LOOK + " ".join(list(names)[:MOST_FURTHER]) if names else ""
+
+
+def symbols_look(results: Sequence[SymbolResult]) -> str:
+    """How to see whole what is cut, '' where nothing is: a name alone has more room than several together."""
+    every = [hit for result in results for hit in result.definitions if hit.body]
+    cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
+    return _LOOK + " ".join(cut) if len(every) > 1 and cut else ""
 
 
 UNSURE = "nothing here looks like an answer"
