@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from findling.model.plurals import count
 from findling.model.rows import SymbolRow
+from findling.model.types import SymbolHit
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
 
 LINES = 40
@@ -31,9 +32,13 @@ _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 
 CALLABLE = ("fn", "method")
 
+CONSTANTS, CONSTANT_LINES = 6, 3
+"""Constants that are shown with what names them, and lines of one."""
+
 DOCSTRING_WITHIN = 20
 """Lines below which a definition's docstring begins: decorators and parameters stand before it."""
 
+_WORD = re.compile(r"[^\W\d]\w*")
 _EXIT = re.compile(r"\s*(?:return|raise|throw|yield)\b")
 
 
@@ -118,6 +123,7 @@ def make_body(
     longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
     worth = [*_heads(longer), *code_first(file, range(first, last + 1)), *range(start, first)]
+    worth += _constants(file, symbols, range(start, last + 1))
     ends = [len(dict.fromkeys(worth))]
     if within is not None and within.kind in CALLABLE:
         worth += _exits(file, range(within.start_line, min(within.end_line, len(file)) + 1))
@@ -145,6 +151,26 @@ def code_first(file: Sequence[str], lines: range) -> list[int]:
                 break
             return [*range(lines.start, begin + 1), *range(end + 1, lines.stop), *range(begin + 1, end + 1)]
     return list(lines)
+
+
+def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: SymbolHit) -> Body:
+    """Of a definition that was asked for by name: its lines, and the constants that it names."""
+    lines = range(hit.start_line, min(hit.end_line, len(file)) + 1)
+    return Body(file, list(dict.fromkeys((*code_first(file, lines), *_constants(file, symbols, lines)))), hit.end_line)
+
+
+def _constants(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range) -> list[int]:
+    """The lines of the file's short constants that some lines name: without its value a name tells little."""
+    names = {name for number in lines for name in _WORD.findall(file[number - 1])}
+    found = [
+        range(symbol.start_line, min(symbol.end_line, len(file)) + 1)
+        for symbol in symbols
+        if (symbol.kind == "constant" or (symbol.kind == "variable" and not symbol.scope))
+        and symbol.name in names
+        and symbol.start_line not in lines
+        and symbol.end_line - symbol.start_line < CONSTANT_LINES
+    ]
+    return [number for each in found[:CONSTANTS] for number in each]
 
 
 def _exits(file: Sequence[str], lines: range) -> list[int]:
