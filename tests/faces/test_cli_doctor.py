@@ -117,7 +117,7 @@ def test_no_ollama_and_an_index(folder: Path, tmp_path: Path, nobody: str) -> No
     answer = json.loads(ran.stdout)
     assert answer["root"] == str(folder) and answer["works"] is True
     by_name = {check["name"]: check for check in answer["checks"]}
-    assert next(iter(by_name)) == "ollama"
+    assert next(iter(by_name)) == "model"
     assert by_name["ollama"]["words"] == "not detected (semantic search disabled)"
     assert by_name["index"]["state"] == "ok" and str(folder / ".findling") in by_name["index"]["words"]
     plain = doctor(folder, tmp_path, url=nobody)
