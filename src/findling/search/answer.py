@@ -52,6 +52,8 @@ def make_result(
     chain: tuple[Step, ...] = ()
     if relating is not None and found.groups[:1] != ("docs",) and asks_for_a_flow(query.text):
         chain = relating.connecting(found.hits[:CONNECTED])
+        if query.max_tokens and chars_of(chain) > RELATED_SHARE * query.max_tokens * CHARS_PER_TOKEN:
+            chain = ()  # the best place comes first
     terms = found.terms.terms.keys() if found.terms is not None else ()
     relate = None if relating is None else partial(relating.of_hit, terms=terms)
     sure = is_sure(found.hits, confidence.value)
@@ -96,7 +98,8 @@ CONNECTED = 8
 """Places among which calls are looked for that connect them."""
 
 RELATED_SHARE, RELATED_LINES = 0.3, 12
-"""Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all."""
+"""Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all. So much
+of a whole answer that is bounded may be the calls that connect its places."""
 
 CHARS = 6_000
 """What an answer shows, where nothing else is said: what an agent reads without harm, with three places in full."""
