@@ -95,7 +95,7 @@ def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["ad", "x"], "The actions are add, list, status, refresh, remove, fetch, jobs, cancel."),
+        (["ad", "x"], "did you mean 'add'?"),
         (["add"], "Missing PATH."),
         (["add", ""], "Missing PATH."),
         (["add", "/no/such/folder"], "There is no file or folder '/no/such/folder'."),
