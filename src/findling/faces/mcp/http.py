@@ -14,12 +14,13 @@ from findling.faces.http.guard import AddressGuard, App
 from findling.faces.http.options import TOKEN_VARIABLE
 from findling.faces.http.running import run
 from findling.faces.mcp.desk import load_lightly, make_server
-from findling.faces.mcp.http_guard import SESSION_IDLE_S, BodyGuard, Sessions, TokenGuard, refuse_address
+from findling.faces.mcp.http_guard import SESSION_IDLE_S, BodyGuard, Sessions, TokenGuard, UserGuard, refuse_address
 from findling.faces.mcp.http_queue import CallQueue
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from findling.engine.remote.users import Users
     from findling.faces.http.options import HttpOptions, Listening
     from findling.faces.mcp.desk import Desk
 
@@ -31,25 +32,30 @@ CORS_HEADERS = (
 """What a page of a named origin may send along."""
 
 
-def serve_http(listening: Listening, desk: Desk) -> None:
-    """Answer until SIGINT or SIGTERM, then finish or give up what is under way."""
-    asyncio.run(_serve(listening, desk))
+def serve_http(listening: Listening, desk: Desk, users: Users | None = None) -> None:
+    """Answer until SIGINT or SIGTERM, then finish or give up what is under way. ``users``: who may ask, None where that
+    is no question."""
+    asyncio.run(_serve(listening, desk, users))
 
 
-async def _serve(listening: Listening, desk: Desk) -> None:
+async def _serve(listening: Listening, desk: Desk, users: Users | None) -> None:
     try:
         server = make_server(desk)
         desk.start()
-        await serve_on(listening, server, stop=desk.stop_calls)
+        await serve_on(listening, server, stop=desk.stop_calls, users=users)
     finally:
         await desk.close()
+        if users is not None:
+            users.close()
 
 
-async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[[], None]) -> None:
+async def serve_on(
+    listening: Listening, server: Server[Any], *, stop: Callable[[], None], users: Users | None = None
+) -> None:
     """As `serve_http`, of any server. ``stop`` is called when the end begins."""
     load_lightly()
     await run(
-        make_app(server, listening.options),
+        make_app(server, listening.options, users),
         listening,
         started=lambda: _tell(listening),
         stop=stop,
@@ -58,7 +64,7 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
     )
 
 
-def make_app(server: Server[Any], options: HttpOptions) -> App:
+def make_app(server: Server[Any], options: HttpOptions, users: Users | None = None) -> App:
     """The server's endpoint behind its guards: the address, then pages of named origins, the token, the body, and the
     queue of calls."""
     from mcp.server.transport_security import TransportSecuritySettings
@@ -73,6 +79,8 @@ def make_app(server: Server[Any], options: HttpOptions) -> App:
     app = BodyGuard(CallQueue(Sessions(app)))
     if options.token is not None:
         app = TokenGuard(app, options.token)
+    if users is not None:
+        app = UserGuard(app, options, users.of_token)
     if options.origins:
         from starlette.middleware.cors import CORSMiddleware
 
@@ -89,7 +97,7 @@ def make_app(server: Server[Any], options: HttpOptions) -> App:
 def _tell(listening: Listening) -> None:
     options = listening.options
     lines = [f"findling: serving {listening.address}{PATH}"]
-    if options.token is None:
+    if options.token is None and not options.users:
         lines.append(
             f"note: every user of this machine may ask; {TOKEN_VARIABLE} or --token-file makes a token necessary"
         )
