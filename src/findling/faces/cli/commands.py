@@ -237,6 +237,7 @@ def serve(args: Namespace, session: Session) -> int:
         "--users": args.users,
         "--user-header": args.user_header,
         "--proxy": args.proxy,
+        "--metrics": args.metrics,
     }
     for option, value in only_http.items():
         if value and args.http is None:
@@ -253,6 +254,7 @@ def serve(args: Namespace, session: Session) -> int:
             users=args.users,
             user_header=args.user_header,
             proxies=args.proxy,
+            metrics=args.metrics,
         )
     mcp.serve(
         as_path(args.path),
