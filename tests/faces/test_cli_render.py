@@ -25,6 +25,7 @@ from findling.faces.cli.terminal.safe import make_encodable, visible, wants_styl
 from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
+    Confidence,
     Coverage,
     Edge,
     EdgeResult,
@@ -453,6 +454,10 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
     assert "  rank 1.2500\n      +1.0000  bm25  the text has 'retry'\n" in block
     shares = [float(value) for value in re.findall(r"^\s+([+-]\d+\.\d+)  ", block, re.MULTILINE)]
     assert sum(shares) == pytest.approx(RETRY.rank_value)
+    facts = Confidence(0.9, agree=True, reasons=(Reason("coverage", 2.5, "the first file has 80% of the rare words"),))
+    ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=facts)])
+    said = f"confidence {ANSWER.confidence:.2f}; words and meaning put the same file first"
+    assert f"\n\n{said}\n      +2.5000  coverage  the first file has 80% of the rare words\n" in ran.out
 
 
 def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:

@@ -14,7 +14,8 @@
                       rank 1.2500, then one indented line for each reason (--explain)
                     one line for each file, or a block for what is shown in full, with an empty line around it; where
                     code and documents are two groups, "== code ==" or "== docs ==" before each; last, for a question
-                    about a flow, "== calls that connect these places ==" and an indented line for each step; then the
+                    about a flow, "== calls that connect these places ==" and an indented line for each step; then with
+                    --explain "confidence 0.97; ..." and an indented line for each fact behind it; then the
                     command that shows whole what is shown in part, and other good places: "whole definitions: ..."
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         Hit,
         IndexReport,
         MapResult,
+        Reason,
         Relations,
         SearchResult,
         Status,
@@ -100,6 +102,11 @@ class PlainView:
                 self._hit(hit, explain)
                 before = hit
         self._chain(result.chain)
+        if explain and result.hits:
+            agree = "" if result.evidence.agree else "do not "
+            self._line("")
+            self._line(f"confidence {result.confidence:.2f}; words and meaning {agree}put the same file first")
+            self._reasons(result.evidence.reasons)
         if further := words.further_look(result):
             self._line("")
             self._line(self._label(further))
@@ -230,8 +237,11 @@ class PlainView:
             self._beside(f"also {words.others(hit.others)}")
         if explain:
             self._beside(f"rank {hit.rank_value:.4f}")
-            for reason in hit.reasons:
-                self._beside(f"  {reason.value:+9.4f}  {reason.signal}  {reason.words}".rstrip())
+            self._reasons(hit.reasons)
+
+    def _reasons(self, reasons: Sequence[Reason]) -> None:
+        for reason in reasons:
+            self._beside(f"  {reason.value:+9.4f}  {reason.signal}  {reason.words}".rstrip())
 
     def _definition(self, found: SymbolHit, match: str = "") -> None:
         name = found.qualified_name or found.name
