@@ -14,6 +14,7 @@ from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
 from findling.model.types import mark_of
 from findling.search import lines_of
+from findling.search.graph.file_names import TYPES
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -130,7 +131,8 @@ def further_look(result: SearchResult) -> str:
     names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
     for hit in result.hits:
-        if hit.group == "code" and hit.body and hit.name and 0 in shown[hit.path]:
+        missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
+        if hit.group == "code" and hit.name and (missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES)):
             names[hit.qualified_name] = None
     for hit in result.hits:
         for span in hit.others if hit.group == "code" and hit.body else ():
