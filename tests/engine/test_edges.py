@@ -573,10 +573,11 @@ def test_packages_and_headers_of_other_languages(
     assert edges(project(PACKAGES).callers(name)) == used
 
 
-def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
+def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> None:
     found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
-    assert found.edges == ()
-    assert found.notes == ("Uses are not followed in lua; 'findling symbol --refs' lists uses of the name.",)
+    assert edges(found) == [("a.lua", 2, "", "possible")]
+    assert found.totals["possible"] == 1
+    assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
 
 
 def test_bad_names_are_refused(project: Opened) -> None:

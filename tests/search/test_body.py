@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
-from findling.model.types import Hit, Query
+from findling.model.types import Hit, Query, SymbolHit
 from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, OPEN, SURE_SHARE, is_sure, show
-from findling.search.body import HEAD_LINES, LINES, NOTHING, WHOLE, Body, lines_of, make_body, whole
+from findling.search.body import HEAD_LINES, LINES, NOTHING, WHOLE, Body, definition_body, lines_of, make_body, whole
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS, Snippet
 
 NO_SNIPPET = Snippet(0, "", ())
@@ -87,6 +88,47 @@ def test_lines_that_are_gone_since_are_not_shown() -> None:
     body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
     assert max(numbers(body.text(1_000, 100_000))) == 50
     assert NOTHING.text(10, 10) == ""
+
+
+def test_a_definition_has_the_short_constants_of_its_file_that_it_names() -> None:
+    lines = ["WAIT = 10", "OTHER = 1", "def retry():", "    sleep(WAIT)", "    wait = 1"]
+    constants = [symbol(1, 1, "constant")._replace(name="WAIT"), symbol(2, 2, "constant")._replace(name="OTHER")]
+    inner = symbol(5, 5, "variable")._replace(name="wait", scope="retry")
+    hit = SymbolHit("a.py", 3, 3, 5, "retry", "fn", "retry", "python", "def retry()", "exact")
+    body = definition_body(lines, [*constants, symbol(3, 5), inner], hit)
+    assert numbers(body.text(9, 1_000)) == [1, 2, 3, 4, 5]  # one line between two is shown
+    assert body.worth == [3, 4, 5, 1]
+
+
+def test_of_the_parts_after_the_first_those_are_shown_that_fit_whole() -> None:
+    body = Body(FILE, [*range(10, 15), *range(50, 100), *range(200, 203)], 14, parts=[5, 55, 58])
+    assert numbers(body.text(300, 200, whole_parts=True)) == [*range(10, 15), *range(200, 203)]
+
+
+def test_functions_that_a_place_calls_or_that_call_it_are_parts() -> None:
+    lines = [
+        "def start():",
+        "    retry()",
+        "def other(): pass",
+        "def retry():",
+        "    pause()",
+        "def pause():",
+        "    x = 1",
+    ]
+    spans = {"start": (1, 2), "other": (3, 3), "retry": (4, 5), "pause": (6, 7)}
+    symbols = [symbol(*span)._replace(name=name) for name, span in spans.items()]
+    body = make_body(lines, symbols, 4, 5, [], NO_SNIPPET)
+    assert numbers(body.text(9, 1_000, whole_parts=True)) == [1, 2, 3, 4, 5, 6, 7]  # a line between two is shown
+    assert [body.worth[at - 1] for at in body.parts] == [5, 5, 7, 2]
+
+
+def test_several_bodies_are_whole_where_there_is_room_and_else_the_short_ones_are() -> None:
+    short, long, longer = (Body(FILE, range(1, end + 1), end) for end in (10, 100, 200))
+    whole = [body.text(300, 10_000) for body in (long, short, longer)]
+    assert _texts([long, short, longer], sum(map(len, whole))) == whole
+    cut = _texts([long, short, longer], 1_500)
+    assert cut[1] == whole[1] and sum(map(len, cut)) <= 1_500
+    assert abs(len(cut[0]) - len(cut[2])) < 100
 
 
 @given(

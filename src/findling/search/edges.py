@@ -61,6 +61,10 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
 """The same of other languages than Python, in small letters."""
 
 
+BY_NAME = "no other definition of that name"
+"""Why an edge is likely that nothing but its name speaks for."""
+
+
 def is_common(name: str, language: str) -> bool:
     """Whether members of built-in types or of the standard library have a name."""
     in_python = language in RULES and RULES[language].family == "python"
@@ -335,7 +339,7 @@ class EdgeSearch:
                 kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
                 yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
             return
-        only, owned = "no other definition of that name", list[Definition]()
+        only, owned = BY_NAME, list[Definition]()
         if use.receiver:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
             if here.rules.row.fields:

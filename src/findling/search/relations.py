@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
-from findling.search.edges import Definition, Edge, Edges, EdgeSearch
+from findling.search.edges import BY_NAME, Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
 from findling.search.ranking.priors import path_flags
@@ -180,7 +180,7 @@ class Relating:
         return [
             edge
             for edge in self.callees(definition)
-            if edge.kind not in ("type", "read") or edge.target.symbol.kind in ("fn", "method")
+            if edge.kind != "type" and (edge.kind != "read" or _is_handed_on(edge))
             if edge.target.file.path != file.path
             or not symbol.start_line <= edge.target.symbol.start_line <= symbol.end_line
         ]
@@ -278,6 +278,11 @@ class Relating:
             else:
                 seen.discard(target.key)
         return reached, left
+
+
+def _is_handed_on(edge: Edge) -> bool:
+    """Whether a definition that is read is a function: a method whose name alone says so may as well be a field."""
+    return edge.target.symbol.kind == "fn" or (edge.target.symbol.kind == "method" and edge.why != BY_NAME)
 
 
 def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:

@@ -131,9 +131,9 @@ class Team:
         return found
 
     def totals(self) -> Totals:
-        rows = self._rows(f"SELECT {_STATE}, count(*), max({_AGE}) FROM sources GROUP BY 1")
-        oldest = max((age for state, _, age in rows if state == "queued"), default=0.0)
-        return Totals(**{state: count for state, count, _ in rows}, oldest_s=oldest)
+        found = self.database.queue()
+        oldest = found.get("queued", (0, 0.0))[1]
+        return Totals(**{state: jobs for state, (jobs, _) in found.items()}, oldest_s=oldest)
 
     def remove(self, name: str) -> None:
         """Forget a collection and delete all that is published under it. Raises `NotFound`."""
@@ -191,11 +191,13 @@ class Team:
             lease.worker,
         )
 
-    def release(self, lease: Lease) -> None:
-        """Give a job back untried: its worker was asked to end."""
+    def release(self, lease: Lease, *, wait: bool = False) -> None:
+        """Give a job back untried; with ``wait`` nobody takes it at once."""
         self._rows(
-            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1 "
-            "WHERE collection = %s AND worker = %s",
+            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1, "
+            "due_at = CASE WHEN %s THEN now() + %s ELSE due_at END WHERE collection = %s AND worker = %s",
+            wait,
+            timedelta(seconds=RETRY_S),
             lease.collection,
             lease.worker,
         )
