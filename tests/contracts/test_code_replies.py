@@ -173,7 +173,7 @@ def test_scores_are_of_the_side_that_found_it_and_never_rise() -> None:
     ],
 )
 def test_what_became_of_meaning(skipped: Any, mode: Any, said: str | None, triggered: bool, fallback: bool) -> None:
-    """S2-18, S2-19, S2-21, D25."""
+    """S2-17 to S2-19, S2-21, D25."""
     meaning = Meaning(ran=skipped in (None, "nothing"), skipped=skipped, ratio=0.4, model_version="1")
     metadata = reply(answer(*BOTH, meaning=meaning), Config(semantic=Semantic(mode=mode)))["metadata"]
     assert metadata["semantic_skipped_reason"] == said
