@@ -226,6 +226,8 @@ class GivenAnswers:
         self.opened: tuple[Path | None, Path | None, bool] | None = None
         self.closed = False
         self.scope = ""
+        self.ref = None
+        self.is_shared = True  # so no folder of repositories
 
     def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Self:
         self.opened = (path, root, cache)
@@ -495,7 +497,7 @@ def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran
 
 def test_an_unsure_answer_names_what_it_lacks(piped: Callable[..., Ran]) -> None:
     answer = replace(ANSWER, confidence=0.05, lacking=("kubernetes", "ingress", "pods"))
-    said = "note: nothing here looks like an answer; the first file has no 'kubernetes' and no 'ingress'"
+    said = "note: nothing here looks like an answer; the first result lacks 'kubernetes' and 'ingress'"
     assert piped("search", "x", answers=[answer]).err.splitlines() == [said]
 
 
@@ -1038,7 +1040,7 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
         (("search", "a", "--limit", "0"), "'0' is not a whole number from 1 to 1000"),
         (("search", "a", "--limit", "ten"), "'ten' is not a whole number from 1 to 1000"),
         (("search", "a", "--wait", "nan"), "'nan' is neither 'all' nor a number of seconds"),
-        (("search", "a", "--kind", "image"), "invalid choice: 'image'"),
+        (("search", "a", "--kind", "image"), "'image' is none of code, docs, tests"),
         (("search", "a", "--lim", "3"), "Unknown option '--lim'"),
         (("search", "a", ""), "A path is empty."),
         (("grep", "-5"), "Unknown option '-5'"),
@@ -1059,7 +1061,7 @@ def test_a_missing_path_reminds_of_quotes(
 
     monkeypatch.chdir(tmp_path)
     assert cli.main(["search", "failed", "requests"], open_engine=refuse) == 2
-    expected = "There is no file or folder 'requests'. Check the path. Several words to search for need quotes."
+    expected = "There is no file or folder 'requests'. Check the path. Put quotes around a query of several words."
     assert capsys.readouterr().err == f"findling: {expected}\n"
 
 

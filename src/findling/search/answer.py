@@ -26,9 +26,11 @@ from findling.model.types import (
     SearchResult,
     Step,
 )
+from findling.search.analysis import is_compound
 from findling.search.body import LINES, Body, lines_of
 from findling.search.flow import asks_for_a_flow, but_for, chars_of
 from findling.search.query import WITHOUT_VECTORS
+from findling.search.ranking.priors import path_flags
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
 
@@ -125,14 +127,11 @@ OPEN = 3
 PLACES_SHARE = 0.5
 """Of the room of an answer what its places may take."""
 
-SURE_SHARE, FIRST_SHARE, BESIDE_SHARE = 0.7, 0.5, 0.2
+SURE_SHARE, FIRST_SHARE, BESIDE_SHARE = 0.7, 0.6, 0.15
 """Of an answer the most that the only body takes, the first of several, and each of the others. Experts cite the first
 file for a third of an answer, the second for a seventh, and each further one for a thirtieth."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
-"""Names that no other word is."""
-
 LEAST_LINES = 3
 """On a screen that is too low for its list."""
 
@@ -188,8 +187,8 @@ def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool 
     before others, and then perhaps code before documents."""
     if query.bodies != "auto":
         return list(range(len(hits))) if query.bodies == "all" else []
-    names = {name for name in _NAME.findall(query.text) if _COMPOUND.search(name)}
-    named = [place for place, hit in enumerate(hits) if hit.name in names]
+    names = {name for name in _NAME.findall(query.text) if is_compound(name)}
+    named = [place for place, hit in enumerate(hits) if hit.name in names and "test" not in path_flags(hit.path)]
     order = sorted(range(len(hits)), key=lambda place: code_first and hits[place].group == "docs")
     first = order[: 1 if sure else OPEN]
     return list(dict.fromkeys((*named, *first)))[:OPEN]

@@ -24,6 +24,13 @@ _SYMBOL_SIGNALS = formula.OF_NAMES
 QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
 _MIN_QUOTED = 3
 _IN_NO_LINE = re.compile(r"[\n\0\ud800-\udfff]")
+CODE = re.compile(
+    r"\w{1,60}(?:::~?\w{1,60}){1,4}|"  # Backup::transfer
+    r"[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){2,10}|"  # A_LONG_CONSTANT
+    r"[a-z]\w{0,40}(?:\.[a-z][\w-]{0,40}){2,6}"  # tool.coverage.run
+)
+"""Queries that are a piece of code, or a key of a configuration. A mere name is none: its definition is wanted."""
+
 LABEL = re.compile(
     r"^[^\S\n]*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+", re.MULTILINE
 )
@@ -43,7 +50,7 @@ _MIN_MESSAGE, _MAX_MESSAGE = 8, 200
 class Plan(NamedTuple):
     """``channels`` to ask; ``priors``: whether tests, examples and the like are held back unless asked for.
 
-    ``exact_text``: what is also looked for to the letter, '' for nothing.
+    ``exact_text``: what is also looked for to the letter, '' for nothing. ``is_code``: that is the whole query.
     """
 
     mode: Mode
@@ -51,6 +58,7 @@ class Plan(NamedTuple):
     channels: frozenset[Channel]
     priors: bool
     exact_text: str = ""
+    is_code: bool = False
 
     def signals(self, evidence: Evidence) -> frozenset[str]:
         """The signals that count, given what the channels could do."""
@@ -63,12 +71,13 @@ class Plan(NamedTuple):
 
 def plan(mode: Mode, intent: Intent, text: str) -> Plan:
     """``auto`` asks every channel that helps; the other modes ask what they are named after."""
+    is_code = mode == "auto" and CODE.fullmatch(text) is not None
     exact_text = ""
-    if mode == "exact":
+    if mode == "exact" or is_code:
         exact_text = text
     elif mode == "auto":
         exact_text = literal_part(text, intent)
-    return Plan(mode, intent, _CHANNELS[mode], priors=mode != "semantic", exact_text=exact_text)
+    return Plan(mode, intent, _CHANNELS[mode], priors=mode != "semantic", exact_text=exact_text, is_code=is_code)
 
 
 def literal_part(text: str, intent: Intent) -> str:

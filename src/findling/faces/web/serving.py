@@ -18,6 +18,10 @@ from findling.faces import http
 from findling.faces.http.options import LOOPBACK_HOST, Listening
 from findling.model.errors import FindlingError, InvalidInput
 
+HEAD_BYTES = 1 << 17
+"""What is typed stands in the address, and there every character of Chinese takes nine bytes: `pages.MOST_CHARS` of the
+widest fit."""
+
 PORT = 8730
 """The usual port: where it is free, a bookmark stays right."""
 
@@ -65,7 +69,7 @@ async def _serve(listening: Listening, workspace: contracts.Workspace, name: str
 
     try:
         app = make_app(asker, listening.options, token=token, name=name)
-        await run(app, listening, started=started, stop=asker.stop)
+        await run(app, listening, started=started, stop=asker.stop, head_bytes=HEAD_BYTES)
     finally:
         for file in opened:
             file.unlink(missing_ok=True)

@@ -48,13 +48,22 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import as_they_come, body_lines, is_block, printed_lines, shortened
+from findling.faces.cli.terminal.lines import (
+    Line,
+    as_they_come,
+    body_lines,
+    byte_columns,
+    is_block,
+    printed_lines,
+    shortened,
+)
 from findling.faces.cli.terminal.safe import one_line, visible
-from findling.model.types import EntryPoint
+from findling.model.types import EntryPoint, Relations
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.faces.cli.terminal.lines import Line, Places
+    from findling.engine.library.search import LibraryResult
+    from findling.faces.cli.terminal.lines import Places
     from findling.model.reports import Diagnosis, Explanation, Report
     from findling.model.types import (
         EdgeResult,
@@ -64,7 +73,6 @@ if TYPE_CHECKING:
         IndexReport,
         MapResult,
         Reason,
-        Relations,
         SearchResult,
         Status,
         Step,
@@ -117,9 +125,22 @@ class PlainView:
                 self._row(file.path)
             elif shape in ("count", "matches"):
                 self._row(file.path, str(file.line_count if shape == "count" else file.occurrences))
+            elif shape == "vimgrep":
+                path = self._label(self._places.shown(file.path))
+                for match in file.lines:
+                    for column in byte_columns(match):
+                        self._line(f"{path}:{match.line}:{column}:{self._content(match.text)}")
             else:
                 lines = printed_lines(file, groups=groups, only=shape == "only")
                 self._matches(file, lines, gap=position > 0, groups=groups)
+
+    def passages(self, found: LibraryResult) -> None:
+        for position, passage in enumerate(found.passages):
+            if position:
+                self._line("")
+            marks = [f"{passage.score:.2f}"]
+            self._row(passage.file_path, "", passage.collection, " › ".join(passage.headings), marks=marks)
+            self._body([Line(0, text) for text in passage.content.splitlines()], Relations(), passage.file_path)
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         for result in results:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
 from findling.model.types import mark_of
 from findling.search import lines_of
+from findling.search.graph.file_names import TYPES
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -119,6 +121,7 @@ def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
 
 
 _LOOK = "whole definitions: findling symbol "
+_PLAIN_NAME = re.compile(r"[\w.:$#@]+")
 MOST_FURTHER = 6
 """Names that a further look is for."""
 
@@ -128,21 +131,29 @@ def further_look(result: SearchResult) -> str:
     names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
     for hit in result.hits:
-        if hit.group == "code" and hit.body and hit.name and 0 in shown[hit.path]:
+        missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
+        if hit.group == "code" and hit.name and (missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES)):
             names[hit.qualified_name] = None
     for hit in result.hits:
         for span in hit.others if hit.group == "code" and hit.body else ():
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
-    return _LOOK + " ".join(list(names)[:MOST_FURTHER]) if names else ""
+    return _look_at(names, MOST_FURTHER)
+
+
+def _look_at(names: Iterable[str], most: int | None = None) -> str:
+    """The command for these definitions, '' without any. Names that need more than letters are left out: a repository
+    may call a definition anything, and the command may be run as it stands."""
+    plain = [shlex.quote(name) for name in names if _PLAIN_NAME.fullmatch(name)]
+    return _LOOK + " ".join(plain[:most]) if plain else ""
 
 
 def symbols_look(results: Sequence[SymbolResult]) -> str:
     """How to see whole what is cut, '' where nothing is: a name alone has more room than several together."""
     every = [hit for result in results for hit in result.definitions if hit.body]
     cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
-    return _LOOK + " ".join(cut) if len(every) > 1 and cut else ""
+    return _look_at(cut) if len(every) > 1 else ""
 
 
 UNSURE = "nothing here looks like an answer"
@@ -156,7 +167,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
     because the last lines are still on the screen."""
     notes = []
     if not result.hits and not result.is_absent:
-        no_page = f"{count(result.total, 'file')} matched, there is no such page"
+        no_page = f"{count(result.total, 'file')} matched; that page is past the last one"
         notes.append(no_page if result.offset and result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
@@ -168,8 +179,8 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
     if doubted and result.hits and result.low_confidence:
-        words = " and no ".join(map(repr, result.lacking[:LACKING]))
-        notes.append(f"{UNSURE}{f'; the first file has no {words}' if words else ''}")
+        words = " and ".join(map(repr, result.lacking[:LACKING]))
+        notes.append(f"{UNSURE}{f'; the first result lacks {words}' if words else ''}")
     return notes + absent_notes(result.absent, result.coverage)
 
 
@@ -202,10 +213,8 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     if totals.skipped:
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
     if totals.unindexed:
-        read = "none" if totals.unindexed == totals.files_searched else "not all"
-        notes.append(
-            f"searched {count(totals.files_searched, 'file')}, of which {read} are indexed in their present state"
-        )
+        few = "all" if totals.unindexed == totals.files_searched else f"{totals.unindexed:,} of them"
+        notes.append(f"searched {count(totals.files_searched, 'file')}, {few} from disk, as the index lacks them")
     return notes
 
 
@@ -292,6 +301,8 @@ def match_of(found: SymbolHit, asked: str) -> str:
 
 def report_line(report: IndexReport) -> str:
     changes = f"{report.changed} changed, {report.removed} removed"
+    if not (report.bytes_read or report.embedded):
+        return f"{count(report.files, 'file')} ({changes}); checked in {seconds(report.took_ms)}"
     parts = [count(report.chunks, "chunk"), count(report.symbols, "symbol"), f"{report.embedded} embedded"]
     speed = f"{size(report.bytes_read)} read in {seconds(report.took_ms)}"
     return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
@@ -357,7 +368,7 @@ def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = N
     files = list(files)
     folders = sum(file.path.endswith("/") for file in files)
     words = by_count(Counter(file.reason for file in files) if counts is None else counts)
-    return f"{words} ({count(folders, 'whole folder')} among them, each counted once)" if folders else words
+    return f"{words} ({count(folders, 'whole folder')}, each counted as one)" if folders else words
 
 
 def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
