@@ -39,22 +39,3 @@ else:
             "watching": "Watch Watcher",
         },
     )
-
-__all__ = [
-    "GREP_LINES",
-    "MAX_REF_CHARS",
-    "NOTHING_CHECKED_OUT",
-    "Engine",
-    "Engines",
-    "IndexJobs",
-    "OnProgress",
-    "Recipe",
-    "Watch",
-    "Watcher",
-    "find_ref",
-    "freshness",
-    "indexes",
-    "of_each",
-    "open_chosen",
-    "ref_names",
-]

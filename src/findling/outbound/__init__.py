@@ -28,5 +28,3 @@ else:
             "services": "",
         },
     )
-
-__all__ = ["run_git", "semantic_index", "services", "to_stderr"]

@@ -36,25 +36,3 @@ else:
             "watching": "",
         },
     )
-
-__all__ = [
-    "ChangedFile",
-    "DiscoveryOptions",
-    "RefFiles",
-    "changed_lines",
-    "check_listable",
-    "discovery",
-    "find_git_top",
-    "folders_above",
-    "git_arguments",
-    "holds",
-    "list_tree",
-    "look_at",
-    "looking",
-    "objects_changed_at",
-    "selects",
-    "staged",
-    "unlisted",
-    "watching",
-    "why_it_failed",
-]

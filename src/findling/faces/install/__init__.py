@@ -13,5 +13,3 @@ else:
     __getattr__ = front_door(
         __name__, {"agents": "Agent command known", "changes": "Change carry_out entry planned planned_hint"}
     )
-
-__all__ = ["Agent", "Change", "carry_out", "command", "entry", "known", "planned", "planned_hint"]

@@ -32,17 +32,3 @@ else:
             "writer": "IndexWriter",
         },
     )
-
-__all__ = [
-    "DATABASE",
-    "FORMAT_VERSION",
-    "DenseIndex",
-    "IndexReader",
-    "IndexWriter",
-    "WriterLock",
-    "export",
-    "exported",
-    "may_be_due",
-    "soundness",
-    "sqlite_check",
-]

@@ -12,5 +12,3 @@ if TYPE_CHECKING:
     from findling.store.postgresql.writer import ViewWriter
 else:
     __getattr__ = front_door(__name__, {"database": "Database", "reader": "PostgresIndex View", "writer": "ViewWriter"})
-
-__all__ = ["Database", "PostgresIndex", "View", "ViewWriter"]
