@@ -24,8 +24,7 @@ from findling.embedding.providers import external
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
-from findling.outbound.http import BUSY_PAUSES_S
-from findling.outbound.services import RERANKERS, ServiceFailure, rerank
+from findling.outbound.http import BUSY_PAUSES_S, RERANKERS, ServiceFailure, rerank
 
 KEY, RERANK_KEY = "embedding-key-that-nobody-may-see", "rerank-key-that-nobody-may-see"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from findling.model.errors import InvalidPattern
 from findling.model.trigram_plan import trigram_codes
-from findling.reading.trigrams import file_trigrams
+from findling.reading.prepare import file_trigrams
 from findling.search.pattern_cost import STEP_BUDGET
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS

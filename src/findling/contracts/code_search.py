@@ -464,14 +464,14 @@ def _by_service(config: Config, query: str, found: Sequence[Found]) -> list[Foun
     if not sent:
         return list(found)
     try:
-        order = outbound.services.rerank(
+        order = outbound.rerank(
             provider,
             query,
             [_text(item)[:SENT_CHARS] for item in sent],
             config.keys.rerank,
             timeout_s=config.rerank.timeout_ms / 1000,
         )
-    except outbound.services.ServiceFailure as failure:
+    except outbound.ServiceFailure as failure:
         raise _Failed(f"{provider}_{failure.reason}") from failure
     if not order:
         raise _Failed(f"{provider}_empty_response")

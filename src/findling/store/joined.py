@@ -18,8 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
-from findling.store.proposals import proposed
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows, proposed
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,8 +19,7 @@ from findling.model import term_rows, tokenizer
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import UTF8
 from findling.store.lengths import MEANS, filled_up, part
-from findling.store.proposals import proposed, rounded
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows, proposed, rounded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
 from findling.embedding.providers.vectors import Malformed, OtherDimensions, RememberedQueries, unit_rows
 from findling.model.errors import EmbedderUnavailable
-from findling.outbound.services import ServiceFailure, ask
+from findling.outbound.http import ServiceFailure, ask
 
 if TYPE_CHECKING:
     from findling.config import Config, Secret

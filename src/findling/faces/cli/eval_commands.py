@@ -21,19 +21,23 @@ from findling.engine import Engine
 from findling.evaluation import plots as pictures
 from findling.evaluation.from_history import Sample, from_history
 from findling.evaluation.judged import Answer, Judged, load_queries, load_run
-from findling.evaluation.run import Corpus, RunFile, ask, nothing_above, of_repositories
-from findling.evaluation.run import corpora as corpora_of
-from findling.evaluation.scoring import compare, evaluate
-from findling.evaluation.settings import (
+from findling.evaluation.run import (
     MODE,
+    Corpus,
+    RunFile,
     Setting,
+    ask,
     check_embedder,
     configured,
     is_setting,
     kept_index,
+    nothing_above,
+    of_repositories,
     open_apart,
     parse,
 )
+from findling.evaluation.run import corpora as corpora_of
+from findling.evaluation.scoring import compare, evaluate
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.faces.cli.terminal.safe import write_line

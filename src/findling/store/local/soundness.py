@@ -6,16 +6,18 @@ been paid for, outlive the loss of the text index. Knows nothing of how a store 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from findling.model import errors
-from findling.store.local import checksums, connections, fulltext, fulltext_files, layout, manifests, rebuilding, schema
+from findling.store.local import batches, checksums, connections, fulltext, fulltext_files, layout, rebuilding, schema
 from findling.store.local.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.local.lock import WriterLock
+from findling.store.local.schema import open_unlinked
 
 _LOOKS = 3
 
@@ -112,7 +114,7 @@ def _forget_text(directory: Path) -> None:
         with connections.rows_of(directory / DATABASE), connection:
             rows: list[Any] = connection.execute("SELECT manifest_id FROM manifests").fetchall()
             for (manifest_id,) in rows:
-                manifests.drop(connection, manifest_id)
+                batches.drop(connection, manifest_id)
             connection.execute("UPDATE entries SET docs = docs | ?", (schema.WITHOUT_TEXT,))
             connection.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
             identity = schema.identity(connection)
@@ -149,3 +151,43 @@ def _discard(directory: Path) -> None:
         raise errors.IndexUnavailable(
             f"The index at {directory} cannot be removed: {error.strerror}.", remedy="Check the folder's permissions."
         ) from error
+
+
+# --- sqlite check -------------------------------------------------------------------------------------------------
+# What this machine's SQLite can do, tried on a database of its own. Touches no store.
+
+
+class SqliteCheck(NamedTuple):
+    """``wal``: a database with a write-ahead log could be written and read back."""
+
+    version: str
+    wal: bool
+
+
+def check_sqlite() -> SqliteCheck:
+    """Raises OSError when there is no folder for temporary files."""
+    with tempfile.TemporaryDirectory(prefix="findling-") as folder:
+        try:
+            connection = apsw.Connection(str(Path(folder) / "check.db"))
+            try:
+                mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+                connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+                read_back = connection.execute("SELECT x FROM t").fetchone()
+            finally:
+                connection.close()
+        except apsw.Error:
+            return SqliteCheck(apsw.sqlite_lib_version(), False)
+    return SqliteCheck(apsw.sqlite_lib_version(), mode == ("wal",) and read_back == (1,))
+
+
+def journal_mode(database: Path) -> str:
+    """Of an existing database, such as ``wal``; '' when it cannot be asked."""
+    try:
+        connection = open_unlinked(database, create=False)
+        try:
+            row = connection.execute("PRAGMA journal_mode").fetchone()
+        finally:
+            connection.close()
+    except apsw.Error:
+        return ""
+    return str(row[0]) if row else ""

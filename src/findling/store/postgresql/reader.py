@@ -19,8 +19,7 @@ from findling.model.text_encodings import CONVERTED
 from findling.store import parts
 from findling.store.postgresql.described import Listed, Models
 from findling.store.postgresql.statements import Rows, Statement
-from findling.store.proposals import proposed, rounded
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows, proposed, rounded
 
 if TYPE_CHECKING:
     import numpy as np
