@@ -25,7 +25,7 @@ from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
-from findling.store.local import rebuilding
+from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
 from tests.contracts.conftest import FILES, write_files
 
@@ -164,7 +164,7 @@ def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
                 if state.index == "being written":
                     held.callback(WriterLock(root / ".findling", wait_s=0).release)
                 if state.index == ANEW:
-                    begun = held.enter_context(rebuilding.beside(root / ".findling", wait_s=0))
+                    begun = held.enter_context(soundness.beside(root / ".findling", wait_s=0))
                     shutil.copy(root / ".findling" / "index.db", begun)
             yield Asked(state, workspace, named)
     finally:

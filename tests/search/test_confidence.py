@@ -11,8 +11,7 @@ from findling.model.rows import FileRow
 from findling.model.types import Absent, Confidence, Near
 from findling.search.analysis import analyse
 from findling.search.answer import WITHOUT_VECTORS_COSINE, judge
-from findling.search.intent import classify
-from findling.search.planner import plan
+from findling.search.intent import classify, plan
 from findling.search.ranking.ranked_file import FileCosines, RankedFile
 from findling.search.searcher import Found
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from findling.model.errors import InvalidPattern
 from findling.model.trigram_plan import trigram_codes
 from findling.reading.prepare import file_trigrams
-from findling.search.pattern_cost import STEP_BUDGET
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.patterns import CompiledPattern, PatternTimeout, compile_pattern
+from findling.search.patterns import STEP_BUDGET, CompiledPattern, PatternTimeout, compile_pattern
 
 FOREVER = time.thread_time() + 3600.0
 LETTERS = "abcxAB_0 .(é\u017fKı\t\rß中"

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model.types import MODES, Intent, Mode
-from findling.search.intent import classify
+from findling.search.intent import classify, literal_part, plan
 from findling.search.keyword import KeywordHits
-from findling.search.planner import literal_part, plan
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import FileCosines
 from findling.search.ranking.ranker import Evidence

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import outbound
+from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
-from findling.contracts import code_metadata, index_state, paging
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import chain, related
@@ -90,7 +90,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
         vectors_wanted=mode == "hybrid",
     )
     unfinished = given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode)
-    listing = Listing(0 if answer.result.is_absent else total, paging.made_from(answer, rerank.provider))
+    listing = Listing(0 if answer.result.is_absent else total, budget.made_from(answer, rerank.provider))
     told = facts(given, config, answer, found, rerank, metadata)
     return Reply(told, "results", listing=listing, unfinished=unfinished)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from findling import search
-from findling.contracts import budget, index_state, paging
+from findling.contracts import budget, index_state
 from findling.contracts.code_search import filters, known_language
 from findling.contracts.files import Lines, clipped, line_range, read_searched
 from findling.contracts.model import Arguments, Call, Listing, Reply
@@ -59,7 +59,7 @@ def search_semantic(call: Call, given: Arguments) -> Reply:
 def _reply(facts: dict[str, Any], answer: Answer) -> Reply:
     if not facts.get("available", True):  # there is no list, and the error is worth more than that a cursor is stale
         return Reply(facts, "results", unfinished=index_state.is_unfinished(answer))
-    listing = Listing(0 if answer.result.is_absent else answer.result.total, paging.made_from(answer))
+    listing = Listing(0 if answer.result.is_absent else answer.result.total, budget.made_from(answer))
     return Reply(facts, "results", listing=listing, unfinished=index_state.is_unfinished(answer))
 
 

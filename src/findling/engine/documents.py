@@ -20,7 +20,7 @@ from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable
 from findling.reading.outline import outline
 from findling.search.extract import Paragraph
-from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
+from findling.search.passages import HEAD_CHARS, FrontMatter, front_matter
 from findling.search.scope import lies_in
 from findling.store.local.schema import IndexDamaged
 

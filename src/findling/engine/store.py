@@ -20,7 +20,7 @@ from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
 from findling.outbound.files import RootFiles
-from findling.store.local import layout, rebuilding, soundness
+from findling.store.local import layout, soundness
 from findling.store.local.layout import DATABASE
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
@@ -163,7 +163,7 @@ class OpenStore:
         """Whether anything was ever indexed here."""
         if (self.directory / DATABASE).exists():
             return True
-        return rebuilding.comes(self.directory)
+        return soundness.comes(self.directory)
 
     @property
     def cut_otherwise(self) -> str:
@@ -304,7 +304,7 @@ class OpenStore:
                 roots.make_store(self.directory)
         if self.configuration.recipe is None:
             parts.indexes.remember(self.directory, self.root)
-        rebuilding.clear_left(self.directory)
+        soundness.clear_left(self.directory)
         if problem := self.damage:
             self.start_over_from(problem)
         elif problem := soundness.problem(self.directory):

@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from findling.search.body import Body, code_first, lines_of
     from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
-    from findling.search.filters import taken_from_text
     from findling.search.flow import chars_of
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
     from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders
     from findling.search.patterns import compile_pattern
-    from findling.search.query import split_target, validate
+    from findling.search.query import split_target, taken_from_text, validate
     from findling.search.relations import Relating
     from findling.search.scope import resolve
     from findling.search.searcher import Searcher
@@ -32,14 +31,13 @@ else:
             "body": "Body code_first lines_of",
             "edges": "Definition Edge EdgeSearch Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
-            "filters": "taken_from_text",
             "flow": "chars_of",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "Definitions FileSymbols References definitions references symbol_hit",
             "nearest": "AS_GOOD NEAREST nearest_paths with_folders",
             "patterns": "compile_pattern",
-            "query": "split_target validate",
+            "query": "split_target taken_from_text validate",
             "relations": "Relating",
             "scope": "resolve",
             "searcher": "Searcher",

@@ -29,9 +29,8 @@ from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, a
 from findling.search.body import Body
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
-from findling.search.intent import IntentGuess, classify
+from findling.search.intent import IntentGuess, Plan, classify, plan
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
-from findling.search.planner import Plan, plan
 from findling.search.query import without_form
 from findling.search.ranking import formula, ranker, sides
 from findling.search.ranking.ranked_file import RankedFile

@@ -19,7 +19,7 @@ from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
 from findling.model.types import Query
-from findling.search.filters import taken_from_text
+from findling.search.query import taken_from_text
 
 if TYPE_CHECKING:
     from argparse import Namespace

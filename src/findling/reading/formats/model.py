@@ -7,7 +7,7 @@ import time
 from html.parser import HTMLParser
 from typing import Final
 
-from findling.model import document_places as places
+from findling.model import format_names as places
 
 # --- markup -------------------------------------------------------------------------------------------------------
 # Turns a piece of a web page into the text that people read. The piece may begin or end inside a tag.
