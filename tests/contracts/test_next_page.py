@@ -273,7 +273,18 @@ def test_definitions_and_uses_are_one_list_for_the_engine_too(paged: Path) -> No
 
 BY_MEANING = Answer(
     Query("retry"),
-    SearchResult("retry", (), 9, "auto", "natural_language", 0.9, "fresh", "complete", Coverage(files=9), 1.0),
+    SearchResult(
+        "retry",
+        (),
+        9,
+        "natural_language",
+        "auto",
+        0.9,
+        freshness="fresh",
+        completeness="complete",
+        coverage=Coverage(files=9),
+        took_ms=1.0,
+    ),
     (),
     intent_confidence=0.7,
     meaning=Meaning(ran=True, ratio=0.5),
