@@ -7,16 +7,13 @@ import hashlib
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from findling.contracts.model import Arguments, Listing, Refusal
+from findling.model.types import Answer
 from findling.model.unseen import escaped
-
-if TYPE_CHECKING:
-    from findling.model.types import Answer
-
 
 DEFAULT_CHARS = 30_000
 """Clients show about 40,000 to 50,000 characters of an answer, then they cut it themselves."""

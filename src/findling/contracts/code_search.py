@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import outbound
+from findling.config.options import SemanticMode
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.files import MAX_REPEATED, clipped
@@ -28,7 +29,6 @@ from findling.search.query import without_form
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.config.options import SemanticMode
 
 
 SNIPPET_CHARS = 200

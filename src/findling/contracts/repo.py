@@ -21,13 +21,12 @@ from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import IndexNotReady, InvalidPattern, OtherSyntax
 from findling.model.secrets import WHAT_MASKS_ARE
-from findling.model.types import Answer, LineMatch, Query
+from findling.model.types import Answer, GrepResult, LineMatch, Query
 from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine, Engines
-    from findling.model.types import GrepResult
 
 PLACE_LINES = 50
 """Lines of a place that its snippet may show."""

@@ -27,13 +27,23 @@ from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Confidence, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import (
+    Answer,
+    Confidence,
+    Coverage,
+    EmbedderProblem,
+    Meaning,
+    Mode,
+    Query,
+    SearchResult,
+    Skip,
+    SkippedFile,
+)
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
-    from findling.model.types import EmbedderProblem
     from findling.search.searcher import Found, Searcher
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 from msgspec.structs import replace
 
 from findling.engine import parts
-from findling.engine.engine import GREP_LINES
+from findling.engine.engine import GREP_LINES, Engine
 from findling.engine.freshness import Freshened, Question
 from findling.engine.questions import OnProgress, Questions
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput
-from findling.model.types import GrepResult
+from findling.model.types import Coverage, Freshness, GrepOptions, GrepResult
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
-    from findling.engine.engine import Engine
-    from findling.model.types import Coverage, Freshness, GrepOptions
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")

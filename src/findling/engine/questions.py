@@ -16,23 +16,23 @@ from findling.engine import parts
 from findling.engine.freshness import Freshened, Question
 from findling.engine.scope import language_id, may_be_asked
 from findling.model import errors, types
-from findling.model.types import Progress
+from findling.model.types import (
+    Answer,
+    EdgeResult,
+    Freshness,
+    MapResult,
+    Mode,
+    Progress,
+    Query,
+    SearchResult,
+    SymbolResult,
+    TraceResult,
+)
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
-    from findling.model.types import (
-        Answer,
-        EdgeResult,
-        Freshness,
-        MapResult,
-        Mode,
-        Query,
-        SearchResult,
-        SymbolResult,
-        TraceResult,
-    )
     from findling.search.passages import DocumentScope
 
 OnProgress = Callable[[Progress], None]

@@ -14,10 +14,10 @@ from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.languages import language_of
+from findling.model.rows import FileRow
 from findling.search.scope import glob_matcher, is_of_kind, lies_in
 
 if TYPE_CHECKING:
-    from findling.model.rows import FileRow
     from findling.model.typed_paths import StrPath
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO, cast
 
 from msgspec import Struct
 
@@ -20,13 +20,10 @@ from findling.config.sources import NAMES, of_flags
 from findling.engine import Engine, open_chosen
 from findling.evaluation.judged import Answer, Judged, answer_of
 from findling.model.errors import ConfigError, FindlingError, InvalidInput, NotFound, StorageFull
-from findling.model.types import LOW_CONFIDENCE, MODES, Progress
+from findling.model.types import LOW_CONFIDENCE, MODES, Mode, Progress, SearchResult
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import TextIO
-
-    from findling.model.types import Mode, SearchResult
 
 
 # --- settings -----------------------------------------------------------------------------------------------------

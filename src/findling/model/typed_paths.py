@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 from findling.model.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 """A path as a caller may give it."""

@@ -24,7 +24,7 @@ from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
 from findling.search import keyword, lexical
-from findling.search.analysis import STOP_WORDS
+from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.query import without_form
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import Scope, lies_in
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.search.analysis import QueryTerms
     from findling.search.ranking.ranked_file import FileCosines
     from findling.search.semantic import SemanticChannel
 

@@ -27,12 +27,12 @@ from findling.reading.limits import ChunkLimits
 from findling.reading.pool import Answer, Task, WorkerPool
 from findling.sources import discovery
 from findling.sources.looking import read_file
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store import parts
 from findling.store.postgresql.reader import is_storable
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
-    from findling.sources.selection import DiscoveryOptions, Found
     from findling.store.postgresql.writer import ViewWriter
 
 _TASK_BYTES, _TASK_FILES = 256_000, 64

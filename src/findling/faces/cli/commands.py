@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
@@ -18,19 +19,17 @@ from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
-from findling.model.types import Query
+from findling.model.types import IndexReport, Query
 from findling.search.query import taken_from_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from pathlib import Path
 
     from findling.config.roots import Root
     from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport
 
 
 FOUND: Final = 0

@@ -44,13 +44,13 @@ from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import InvalidInput
 from findling.model.reports import Compared, Report
 from findling.model.typed_paths import as_path
+from findling.model.types import Mode
 from findling.search.query import MAX_QUERY, shortened
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from findling.faces.cli.session import Session
-    from findling.model.types import Mode
 
 FOUND: Final = 0
 NOTHING: Final = 1

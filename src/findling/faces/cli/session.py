@@ -10,24 +10,23 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal.lines import Places, current_folder
-from findling.faces.cli.terminal.progress import show_progress
+from findling.faces.cli.terminal.progress import ProgressDisplay, show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
 from findling.model.errors import InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from pathlib import Path
 
     from findling.config.roots import Root
     from findling.engine import Engine
     from findling.faces.cli.main import OpenEngine
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
-    from findling.faces.cli.terminal.progress import ProgressDisplay
 
 
 PROMPT_LINES = 4

@@ -10,17 +10,15 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from findling.faces.http.options import TOKEN_VARIABLE
+from findling.faces.http.options import TOKEN_VARIABLE, HttpOptions, Listening
 from findling.faces.http.running import AddressGuard, App, run
-from findling.faces.mcp.desk import load_lightly, make_server
+from findling.faces.mcp.desk import Desk, load_lightly, make_server
 from findling.faces.mcp.http_connections import CallQueue
 from findling.faces.mcp.http_guard import SESSION_IDLE_S, BodyGuard, Sessions, TokenGuard, refuse_address
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from findling.faces.http.options import HttpOptions, Listening
-    from findling.faces.mcp.desk import Desk
 
 PATH = "/mcp"
 

@@ -21,14 +21,13 @@ from starlette.staticfiles import StaticFiles
 
 from findling import config, contracts, outbound
 from findling.faces import http
-from findling.faces.http.options import LOOPBACK_HOST, Listening
+from findling.faces.http.options import LOOPBACK_HOST, HttpOptions, Listening
 from findling.faces.http.running import AddressGuard, App
 from findling.faces.web.pages import Pages
 from findling.faces.web.visitors import Visitors, refuse_address
 from findling.model.errors import FindlingError, InvalidInput
 
 if TYPE_CHECKING:
-    from findling.faces.http.options import HttpOptions
     from findling.faces.web.asking import Asker
 
 

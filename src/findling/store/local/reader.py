@@ -25,7 +25,7 @@ from findling.store import parts
 from findling.store.local import connections, fulltext, fulltext_files, layout, schema
 from findling.store.local.models import Models
 from findling.store.local.schema import DATABASE, FULLTEXT, batches
-from findling.store.protocols import ANY, Frequencies, OnlyThese, VectorRows, proposed
+from findling.store.protocols import ANY, Frequencies, Index, OnlyThese, VectorRows, proposed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.local.dense import DenseIndex
-    from findling.store.protocols import Index
 
 
 # --- listed -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, to_builtins
 
+from findling.config.options import Fetch
 from findling.engine.jobs import RunningJob
 from findling.engine.library.fetching.fetch_requests import RepoRequest, is_commit, is_short_commit
 from findling.engine.library.fetching.repo_tree import Tree, write_tree
@@ -35,10 +36,6 @@ from findling.reading.pool import CommentFinder
 from findling.store.local.layout import LOCK, discard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from findling.config.options import Fetch
-    from findling.engine.jobs import RunningJob
     from findling.engine.library.library import Library
 
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
+from findling.model.errors import FindlingError
 from findling.model.types import (
     EdgeResult,
     FileMatches,
@@ -35,7 +36,6 @@ from findling.model.unseen import escaped
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.model.errors import FindlingError
     from findling.model.reports import Report
 
 

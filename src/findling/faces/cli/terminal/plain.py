@@ -45,29 +45,28 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import as_they_come, body_lines, is_block, printed_lines, shortened
+from findling.faces.cli.terminal.lines import Line, Places, as_they_come, body_lines, is_block, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
-from findling.model.types import EntryPoint
+from findling.model.types import (
+    EdgeResult,
+    EntryPoint,
+    FileMatches,
+    GrepStream,
+    Hit,
+    IndexReport,
+    MapResult,
+    Relations,
+    SearchResult,
+    Status,
+    Step,
+    SymbolHit,
+    SymbolResult,
+    TraceResult,
+)
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.faces.cli.terminal.lines import Line, Places
     from findling.model.reports import Diagnosis, Explanation, Report
-    from findling.model.types import (
-        EdgeResult,
-        FileMatches,
-        GrepStream,
-        Hit,
-        IndexReport,
-        MapResult,
-        Relations,
-        SearchResult,
-        Status,
-        Step,
-        SymbolHit,
-        SymbolResult,
-        TraceResult,
-    )
 
 _NONE: Final = "-"
 
