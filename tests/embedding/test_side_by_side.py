@@ -19,7 +19,7 @@ from findling.embedding.embedder import coding_of
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model import vector_codes
-from findling.model.codings import row_bytes
+from findling.model.reading import row_bytes
 from findling.search import semantic
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from findling.model import vector_codes
-from findling.model.codings import row_bytes
+from findling.model.reading import row_bytes
 from findling.search import semantic
 
 DIMENSIONS = 256

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from findling.contracts.model import Arguments, Listing, Refusal
+from findling.model.text_encodings import escaped
 from findling.model.types import Answer
-from findling.model.unseen import escaped
 
 DEFAULT_CHARS = 30_000
 """Clients show about 40,000 to 50,000 characters of an answer, then they cut it themselves."""

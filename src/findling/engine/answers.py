@@ -19,10 +19,10 @@ from findling import reading, search, sources
 from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
+from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
-from findling.engine.unmatched import no_file_fits
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count

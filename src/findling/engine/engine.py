@@ -25,10 +25,9 @@ from findling.engine.questions import OnProgress, Questions, Waiting
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
-from findling.engine.scope import paths_from, relative
+from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.engine.unmatched import paths_like
 from findling.model import errors, types
 from findling.model.types import (
     Coverage,

@@ -19,8 +19,16 @@ from findling import engine
 from findling.config.roots import addable
 from findling.engine.jobs import Job, Records
 from findling.engine.library import fetching
-from findling.engine.library.collections import Collection, Collections, check_name, index_name, name_for
-from findling.engine.library.place import FILES, REPOSITORIES, data_directory
+from findling.engine.library.collections import (
+    FILES,
+    REPOSITORIES,
+    Collection,
+    Collections,
+    check_name,
+    data_directory,
+    index_name,
+    name_for,
+)
 from findling.engine.library.results import (
     CHARS_PER_TOKEN,
     CollectionStatus,

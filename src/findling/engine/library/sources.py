@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from findling.config import load
 from findling.engine import Recipe
-from findling.engine.library.place import TURNS
+from findling.engine.library.collections import TURNS
 from findling.engine.library.results import CHARS_PER_TOKEN, Passage
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns

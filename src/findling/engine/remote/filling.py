@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from findling.embedding import BUNDLED, coding_of, takes_documents
 from findling.model import secrets, vector_codes
-from findling.model.codings import row_bytes
 from findling.model.format_names import outlined_as
-from findling.model.reading import Embedded, Reading
+from findling.model.reading import Embedded, Reading, row_bytes
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
 from findling.outbound.files import RootFiles

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from findling.model import errors, term_rows
-from findling.model.codings import HASH_BYTES
+from findling.model.reading import HASH_BYTES
 from findling.model.types import SYMBOL_KINDS
 from findling.store import parts
 from findling.store.local import checksums, layout, schema

@@ -18,8 +18,8 @@ from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql.database import Rows, Statement
 from findling.store.postgresql.described import Listed, Models
-from findling.store.postgresql.statements import Rows, Statement
 from findling.store.protocols import (
     ANY,
     CHUNK_BITS,

@@ -18,7 +18,7 @@ from findling.store.lengths import MEANS, filled_up, part
 from findling.store.postgresql.reader import FIELDS, View, is_storable
 
 if TYPE_CHECKING:
-    from findling.model.codings import Coding
+    from findling.model.reading import Coding
     from findling.store.postgresql.database import Connection, Cursor, Database
 
 _BATCH: Final = 200

@@ -20,9 +20,9 @@ from msgspec import Struct, to_builtins
 
 from findling.config.options import Fetch
 from findling.engine.jobs import RunningJob
+from findling.engine.library.collections import REPOSITORIES, Quota, fetched_quota, size_of
 from findling.engine.library.fetching.fetch_requests import RepoRequest, is_commit, is_short_commit
 from findling.engine.library.fetching.repo_tree import Tree, write_tree
-from findling.engine.library.place import REPOSITORIES, Quota, fetched_quota, size_of
 from findling.engine.library.results import indexing_result
 from findling.engine.small_files import Turns, failure, make_folder, read_json, write_json
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
