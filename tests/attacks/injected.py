@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Mapping
@@ -18,10 +17,13 @@ from typing import Any, NamedTuple
 
 from file_servers import FileServer
 from indexes import SMALL, contents, identity_of, integrity, make, write
+from killable import Forked
 
 from findling import Engine
 from findling.engine.jobs import Records
 from findling.engine.library import Library
+from findling.engine.library.fetching.fetch_requests import FileRequest
+from findling.engine.library.fetching.running import run_here
 
 WRITES, SYNCS = "write,pwrite64,writev", "fsync,fdatasync"
 RENAMES, READS = "rename,renameat,renameat2", "pread64"
@@ -44,6 +46,8 @@ _BEGINS = """
     indexer._TASK_FILES, indexer._COMMIT_FILES = 1, 2
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense_files.FILE_ROWS = 2, 2, 1
     root = Path(sys.argv[1])
+    print("ready", flush=True)
+    sys.stdin.readline()  # until somebody traces it
 """
 
 WORK: Mapping[str, str] = {
@@ -72,6 +76,9 @@ WORK: Mapping[str, str] = {
     """,
 }
 
+ENDS_S = 240.0
+"""Of work that is not over by then it is said that it hangs."""
+
 OLD_LAVA, NEW_LAVA = (b"# Lava\n\nLava flows slowly.\n" * 40, b"# Lava\n\nLava flows quickly now.\n" * 60)
 
 
@@ -93,18 +100,23 @@ def run_with(fault: str, n: int, code: str, *arguments: str, log: Path) -> Outco
     calls, what = FAULTS[fault]
     body = textwrap.indent(textwrap.dedent(code).strip(), "    ")
     whole = f"{textwrap.dedent(_BEGINS)}\ntry:\n{body}\nexcept errors.FindlingError:\n    pass\n"
-    tracer = f"strace -f -qq -o {log} -e trace={calls} -e inject={calls}:{what}:when={n}".split()
-    done = subprocess.run(
-        [*tracer, sys.executable, "-c", whole, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        check=False,
-    )
+    log.unlink(missing_ok=True)
+    complaints = log.with_suffix(".said")
+    complaints.unlink(missing_ok=True)
+    process = Forked(whole, arguments, complaints)
+    process.stdout.readline()
+    tracer = f"strace -f -qq -o {log} -p {process.pid} -e trace={calls} -e inject={calls}:{what}:when={n}".split()
+    with subprocess.Popen(tracer, stderr=subprocess.DEVNULL) as tracing:
+        while "TracerPid:\t0\n" in Path(f"/proc/{process.pid}/status").read_text():
+            assert tracing.poll() is None, "strace cannot trace: sysctl kernel.yama.ptrace_scope=0"
+            time.sleep(0.002)
+        print(file=process.stdin, flush=True)
+        ended = process.ends_within(ENDS_S)
+        process.kill()
+    assert ended, f"it hangs: {complaints.read_text()[-2000:]}"
     trace = log.read_text(errors="replace")
     met = "(INJECTED)" in trace or (fault == "kill" and "killed by SIGKILL" in trace)
-    return Outcome(met, done.stderr)
+    return Outcome(met, complaints.read_text() if complaints.exists() else "")
 
 
 def without_vectors(files: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,9 +213,9 @@ def allow(base: Path, data: Path, *hosts: str) -> None:
     os.environ.update({"FINDLING_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(base / "config")})
 
 
-def fetch_anew(url: str, data: Path) -> None:
-    code = textwrap.dedent(_BEGINS) + textwrap.dedent(WORK["fetch"])
-    subprocess.run([sys.executable, "-c", code, str(data), url], check=True, timeout=60)
+def fetch_anew(url: str) -> None:
+    with Library.open() as library:
+        run_here(library, FileRequest(url, "lava.md", overwrite=True), library.jobs.start("fetch", "file"))
 
 
 def fail_nth(work: str, fault: str, n: int, bench: Bench) -> bool:
@@ -224,12 +236,12 @@ def _fail_nth_of_fetching(fault: str, n: int, base: Path, log: Path) -> bool:
     with FileServer({"/lava.md": OLD_LAVA}) as server:
         allow(base, data, server.host)
         url = f"{server.url}/lava.md"
-        fetch_anew(url, data)
+        fetch_anew(url)
         server.answers["/lava.md"] = NEW_LAVA
         outcome = run_with(fault, n, WORK["fetch"], str(data), url, log=log)
         assert "Traceback" not in outcome.said, outcome.said
         check_fetched(data)
-        fetch_anew(url, data)
+        fetch_anew(url)
         assert (data / "files" / "lava.md").read_bytes() == NEW_LAVA
         check_fetched(data)
         assert os.listdir(data / "files") == ["lava.md"]

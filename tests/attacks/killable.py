@@ -51,8 +51,17 @@ class Forked:
         self.stdout = _text(mine_in, "r")
 
     @property
+    def pid(self) -> int:
+        assert self._process.pid is not None  # it was started
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         return self._process.is_alive()
+
+    def ends_within(self, seconds: float) -> bool:
+        self._process.join(seconds)
+        return not self.alive
 
     def kill(self) -> str:
         """End it as hard as can be; what it had written since it was last read."""

@@ -140,8 +140,9 @@ def test_published_schemas_have_bounds_and_refuse_what_they_do_not_know(name: st
 
 
 def cost(tool: Tool) -> float:
-    """Tokens that a client pays for knowing a tool: four characters each."""
-    return len(tool.name + tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
+    """Tokens that a client pays for knowing a tool, as it is sent: four characters each."""
+    sent = {"name": tool.name, "description": tool.summary, "inputSchema": tool.published_schema}
+    return len(json.dumps(sent, separators=(",", ":"))) / 4
 
 
 def test_what_clients_pay_for_knowing_the_tools() -> None:
@@ -149,6 +150,14 @@ def test_what_clients_pay_for_knowing_the_tools() -> None:
     assert sum(cost(tool) for tool in TOOLS.values() if tool.family in LIKE_CODE) <= 1_100
     assert len(INSTRUCTIONS.split("\n")) == 5
     assert len(INSTRUCTIONS) / 4 <= 150
+
+
+def test_a_description_has_an_example_of_arguments_that_are_accepted() -> None:
+    for tool in TOOLS.values():
+        _, example, arguments = tool.summary.partition("Example: ")
+        assert example or tool.destructive or len(tool.schema["required"]) == 0 or tool.name == "get_job_status"
+        if example:
+            validate(tool.schema, json.loads(arguments))
 
 
 def test_a_file_that_is_none_is_told_with_the_nearest_of_every_root(indexed: Path, tmp_path: Path) -> None:

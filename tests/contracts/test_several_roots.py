@@ -20,6 +20,7 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.contracts.workspaces import name_roots, split
+from findling.engine import freshness
 from findling.model.errors import InvalidInput
 
 SHOP: Mapping[str, str] = {
@@ -385,6 +386,22 @@ def test_documents_of_all_roots(both: Workspace, project_name: str) -> None:
     assert found["meta"]["best_similarity"] == similarities[0]
     assert facts(both, "query_docs", query="When is the shop closed?")["sources"][0]["path"] == "shop/docs/shop.md"
     assert f"{project_name}/docs/guide.md" in paths(facts(both, "search_docs", query="network"), field="p")
+
+
+def test_a_root_that_is_not_indexed_yet_is_scanned_beside_one_that_is(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tools answer from both: from one index, and from what is read of the other root for the question."""
+    monkeypatch.setattr(freshness, "FEW_FILES", 0)
+    for module in ("code_search", "docs_scope"):
+        monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", 1.0)
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/tea.md").write_text("# Tea\n\nWater boils for the articles.\n")
+    with Workspace(roots=[tmp_path / "new", shop]) as opened:
+        for tool in ("search_code", "search_keyword", "search_docs", "query_docs"):
+            found = json.dumps(facts(opened, tool, query="articles"))
+            assert "shop/" in found and "new/tea.md" in found, tool
+            assert opened.roots[0].engine.status().indexing_status == "not_indexed", tool
 
 
 def test_a_path_prefix_names_the_root(both: Workspace, project_name: str) -> None:

@@ -67,6 +67,8 @@ def test_the_embedder_is_foretold(root: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(bundled_files, "MODEL_DIR", root / "no-model")
     assert OpenStore(root, root / ".findling").semantics.expected() is None
     monkeypatch.undo()
+    write(root, "findling.toml", "[index]\nmax_file_bytes = 900000\n")  # says nothing of the model
+    assert OpenStore(root, root / ".findling").semantics.expected() == foretold
     write(root, "findling.toml", "[semantic]\nenabled = false\n")
     assert OpenStore(root, root / ".findling").semantics.expected() is None
 

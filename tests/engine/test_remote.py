@@ -177,7 +177,7 @@ COMMANDS = (
     ["why", "README.md"],
     ["config"],
 )
-ELSEWHERE = {"doctor", "eval", "serve", "ui", "install", "uninstall", "tool", "library", "completions", "man"}
+ELSEWHERE = {*"doctor eval serve ui install uninstall tool library team worker completions man".split()}
 """Commands that are tried otherwise, or ask no index."""
 
 ARGUMENTS = {"query": "parse a token", "name": "parse", "path": "README.md", "docPath": "README.md"}

@@ -22,6 +22,7 @@ from findling.embedding.bundled import BundledEmbedder
 from findling.engine import embedding_pass
 from findling.engine.watching import Watcher
 from findling.model import errors
+from findling.store.local.writer import IndexWriter
 from tests.sizes import size
 
 DAY_NS = 24 * 3600 * 10**9
@@ -117,12 +118,42 @@ def test_a_disk_that_becomes_read_only(disk: Path, tmp_path: Path, monkeypatch: 
         assert integrity(engine) == "ok"
 
 
-def test_a_first_question_is_answered_on_a_disk_that_is_full(disk: Path) -> None:
-    root = make(disk / "p", {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(150)})
+def fill(disk: Path) -> Path:
+    """A file that takes all the room there is."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(1_000))
+    return filler
+
+
+def test_a_full_disk_is_said_of_an_index_that_it_keeps_from_being_whole(disk: Path) -> None:
+    """First its vectors are missing, then all of its files, which a question reads."""
+    root = make(disk / "p")
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+        fill(disk)
+        found = engine.status()
+        assert (found.indexing_status, found.freshness) == ("ready", "fresh")
+        assert any("cannot be found by meaning yet" in note for note in found.notes), found.notes
+        assert any("is full" in note for note in found.notes), found.notes
+    (disk / "filler").unlink()
+    writer = IndexWriter(root / ".findling")
+    manifest = writer.manifest(str(root), "live")
+    writer.remove(manifest, list(writer.known_files(manifest)))
+    writer.finish(manifest, complete=False, pending=1)
+    writer.commit()
+    writer.close()
+    fill(disk)
+    with Engine.open(root=root) as engine:
+        answer = engine.search("RetryPolicy")
+        assert answer.freshness == "stale" and answer.hits
+        assert any("Free some" in note for note in answer.notes)
+
+
+def test_a_first_question_is_answered_on_a_disk_that_is_full(disk: Path) -> None:
+    root = make(disk / "p", {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(150)})
+    filler = fill(disk)
     for ask in range(2):
         with Engine.open(root=root) as engine:
             answer = engine.search("function_77")

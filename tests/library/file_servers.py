@@ -180,12 +180,15 @@ def tree_of(folder: Path, entries: list[tuple[str, str, bytes]]) -> None:
 
 
 @contextlib.contextmanager
-def git_server(folder: Path, tls: ssl.SSLContext | None = None) -> Iterator[str]:
-    """Serves the repositories below ``folder`` as git's own server does; the URL."""
+def git_server(folder: Path, tls: ssl.SSLContext | None = None, *, authorization: str = "") -> Iterator[str]:
+    """Serves the repositories below ``folder`` as git's own server does, to whoever sends the header; the URL."""
     backend = Path(git(folder, "--exec-path")) / "git-http-backend"
 
     def answer(request: BaseHTTPRequestHandler, body: bytes = b"") -> None:
         path, _, query = request.path.partition("?")
+        if authorization and request.headers.get("Authorization") != authorization:
+            request.send_error(401)
+            return
         ran = subprocess.run(
             [backend],
             input=body,

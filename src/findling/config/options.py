@@ -347,6 +347,14 @@ class Fetch(Struct, frozen=True, kw_only=True):
         "and on any port.",
         project=NEVER,
     )
+    credentials: str | None = option(
+        None,
+        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts. Others "
+        "must not be able to read it.",
+        kind="path",
+        project=NEVER,
+        unset="nothing is sent",
+    )
     max_total_bytes: int = option(
         10 * 1024 * _MIB,
         "The most disk space for everything that is fetched, in bytes, without its index.",

@@ -53,8 +53,8 @@ class Tool(Struct, frozen=True):
 
     @property
     def published_schema(self) -> Schema:
-        """As clients see it, who pay for each character: without the lengths of texts and lists. They are checked all
-        the same, and told."""
+        """As clients see it, who pay for each character: without the lengths of texts and lists, which are checked all
+        the same and told, and without a default of false, which everybody takes for granted."""
         return _published(self.schema)
 
     def handler(self, call: Call, given: Arguments) -> Reply:
@@ -101,7 +101,7 @@ def _published(schema: Schema) -> Schema:
             shown[key] = {name: _published(each) for name, each in value.items()}
         elif key == "items":
             shown[key] = _published(value)
-        elif key not in _LENGTHS and (key != "required" or value):
+        elif key not in _LENGTHS and (key != "required" or value) and (key != "default" or value is not False):
             shown[key] = value
     return shown
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from findling.engine.shown import text_now
+from findling.engine.state import coverage_of
 from findling.engine.store import OpenStore
 from findling.model.errors import EmbedderUnavailable
 from findling.model.format_names import outlined_as
@@ -124,8 +125,14 @@ def opened(
         by_words = [file for file in files if searched.collection_of(file.entry_id) in silent] if silent else []
         pending = manifest.pending
         if any(store.first_answer for store in searched.stores):
-            pending = searched.coverage().pending_files
+            pending = sum(map(_pending, searched.stores))
         yield OpenDocuments(index, files, texts, channel, pending, without, by_words, searched.generation)
+
+
+def _pending(store: OpenStore) -> int:
+    """The number of files that a question could not search because they are not indexed. Within the index's
+    snapshot."""
+    return store.first_answer.unread if store.first_answer else coverage_of(store, None).pending_files
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:

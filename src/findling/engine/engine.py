@@ -287,6 +287,16 @@ class Engine(Questions):
             progress=progress,
         )
 
+    @property
+    def shared_store(self) -> str:
+        """The address of the shared store that is searched; '' for an index on this machine."""
+        return self._store.database.url if isinstance(self._store, RemoteStore) else ""
+
+    def delete_published(self) -> bool:
+        """Delete what is searched from its shared store; whether there was anything."""
+        assert isinstance(self._store, RemoteStore)
+        return self._store.delete()
+
     def check_updates(self) -> None:
         """Raises `InvalidInput` where what is searched are collections of a shared store, which are everybody's:
         nothing but `index` with ``publish`` replaces one."""

@@ -127,9 +127,10 @@ def freshen(
         try:
             found = _freshen(store, wait_s, progress, asked)
         except errors.StorageFull as error:
-            if nothing_indexed(store):
-                if wait_s is None or not asked.asks:
-                    raise
+            nothing, may_scan = nothing_indexed(store), wait_s is not None and asked.asks
+            if nothing and not may_scan:
+                raise
+            if may_scan and (nothing or _known_files(store)[0] is None):
                 store.notes.append(str(error))
                 _answer_first(store, _not_indexed(store).files, asked, time.monotonic())
             found = "stale", DISK_FULL

@@ -155,10 +155,12 @@ class Semantics:
             return None
         if self._lazy.opened is not None:
             return self._lazy.opened.fingerprint
-        if self._store.configuration.config is not None:
-            return None
-        stored = self._stored()
-        if stored is not None and not stored.startswith(f"{embedding.BUNDLED}/"):
+        config, stored = self._store.configuration.config, self._stored()
+        if config is not None:
+            choice = choose(config, stored, documents=self._store.configuration.recipe is not None)
+            if choice.provider != embedding.BUNDLED or choice.dimensions is not None:
+                return None
+        elif stored is not None and not stored.startswith(f"{embedding.BUNDLED}/"):
             return None
         try:
             return bundled_files.described(bundled_files.MODEL_DIR, verify=False).fingerprint

@@ -18,7 +18,7 @@ from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
-from findling.store.local import layout, soundness
+from findling.store.local import layout, schema, soundness
 from findling.store.local.schema import FORMAT_VERSION, IndexDamaged
 
 
@@ -177,6 +177,7 @@ def _read_status(store: OpenStore) -> Status:
         changed = len(paths)
         notes += [note for note in changes.notes if note not in store.notes]
         notes += _waiting(store, changed, sum(path not in known for path in paths))
+    notes += _unfinished(store, covered)
     when = _by_whom(store)
     if cut_otherwise:
         notes.append(f"{cut_otherwise}; {when} rebuilds the index.")
@@ -207,6 +208,15 @@ def _waiting(store: OpenStore, changed: int, new: int) -> Iterator[str]:
     if new:
         are, them = ("is", "it") if new == 1 else ("are", "them")
         yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} indexes {them}."
+
+
+def _unfinished(store: OpenStore, covered: Coverage) -> Iterator[str]:
+    """What is missing of the files that are indexed, and that the disk has no room for it."""
+    if without := covered.missing_vectors:
+        chunks = count(covered.chunks, "chunk")
+        yield f"{without:,} of {chunks} cannot be found by meaning yet; {_by_whom(store)} makes their vectors."
+    if (without or not covered.complete) and schema.is_full(store.directory):
+        yield str(schema.full(store.directory))
 
 
 def _by_whom(store: OpenStore) -> str:

@@ -25,20 +25,20 @@ _log = logging.getLogger(LOGGER)
 def semantic_search(*, query: str, result_count: int, latency_ms: float, used_semantic: bool) -> None:
     """A tool that searches by meaning has answered, by meaning or without it (``used_semantic``)."""
     counts = {"query_length": len(query), "result_count": result_count}
-    _emit("semantic.search", **counts, latency_ms=round(latency_ms, 3), used_semantic=used_semantic)
+    emit("semantic.search", **counts, latency_ms=round(latency_ms, 3), used_semantic=used_semantic)
 
 
 def semantic_index(*, doc_path: str, chunk_count: int, latency_ms: float, skipped_unchanged: int) -> None:
     """A file got its vectors; ``skipped_unchanged`` of its chunks kept theirs."""
     if _log.isEnabledFor(logging.INFO):  # once for each file of a run
         counts = {"chunk_count": chunk_count, "latency_ms": round(latency_ms, 3)}
-        _emit("semantic.index", doc_path=doc_path, **counts, skipped_unchanged=skipped_unchanged)
+        emit("semantic.index", doc_path=doc_path, **counts, skipped_unchanged=skipped_unchanged)
 
 
 def semantic_reindex(*, total_docs: int, indexed: int, skipped: int, errors: int, latency_ms: float) -> None:
     """Vectors were made again on demand; counts are of documents."""
     counts = {"total_docs": total_docs, "indexed": indexed, "skipped": skipped, "errors": errors}
-    _emit("semantic.reindex", **counts, latency_ms=round(latency_ms, 3))
+    emit("semantic.reindex", **counts, latency_ms=round(latency_ms, 3))
 
 
 def semantic_error(*, operation: str, error_type: str, message: str) -> None:
@@ -86,5 +86,6 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def _emit(event: str, **fields: Any) -> None:
+def emit(event: str, **fields: Any) -> None:
+    """Log that something happened; ``fields`` must not repeat a query."""
     _log.info(event, extra={"fields": fields})

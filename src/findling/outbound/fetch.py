@@ -1,6 +1,7 @@
 """Fetches a file from a server that is not trusted, piece by piece. Each redirect is checked like the first URL.
 
-Nothing of the user's is sent: no cookies, no credentials, and the environment's proxies are not used.
+Nothing of the user's is sent: no cookies, no credentials but those that a worker was given for a code host, and the
+environment's proxies are not used.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from msgspec import Struct
 from findling.model.errors import FetchRefused, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
 from findling.outbound.connection import Connection, Head
+from findling.outbound.credentials import NO_CREDENTIALS, Credentials
 
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
@@ -89,9 +91,12 @@ def fetch(
     )
 
 
-def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
-    """Where redirects lead in the end, each checked as by `fetch`. Of the last answer only the head is read."""
-    with _answered(url, allowed_hosts, None, lambda: None, pace) as answer:
+def located(
+    url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL, credentials: Credentials = NO_CREDENTIALS
+) -> str:
+    """Where redirects lead in the end, each checked as by `fetch`. Of the last answer only the head is read. A server
+    is sent those of ``credentials`` that are for it."""
+    with _answered(url, allowed_hosts, None, lambda: None, pace, credentials) as answer:
         _extent(answer, None)
         return answer.url
 
@@ -107,7 +112,12 @@ class _Answer(NamedTuple):
 
 @contextlib.contextmanager
 def _answered(
-    url: str, allowed_hosts: tuple[str, ...], have: Part | None, check: Callable[[], None], pace: Pace
+    url: str,
+    allowed_hosts: tuple[str, ...],
+    have: Part | None,
+    check: Callable[[], None],
+    pace: Pace,
+    credentials: Credentials = NO_CREDENTIALS,
 ) -> Iterator[_Answer]:
     """The answer at the end of all redirects, each of which is checked like the first URL."""
     rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
@@ -123,7 +133,8 @@ def _answered(
             connection = Connection(target, addresses, stall_s=pace.stall_s, within_s=pace.head_s)
         with connection:
             with _told(target):
-                head = connection.ask("GET", {"Accept": "*/*", **rest})
+                own = {"Authorization": header} if (header := credentials.header_for(target)) else {}
+                head = connection.ask("GET", {"Accept": "*/*", **rest, **own})
             if head.status not in _REDIRECTS:
                 yield _Answer(url, target, connection, head)
                 return

@@ -225,12 +225,14 @@ _GIT_ENVIRONMENT = {
 
 
 class GitServer(NamedTuple):
-    """The one server that git may ask: ``addresses`` are those that its name was found to stand for."""
+    """The one server that git may ask: ``addresses`` are those that its name was found to stand for. ``authorization``:
+    the header that it is sent, '' for none."""
 
     scheme: Literal["http", "https"]
     host: str
     port: int
     addresses: tuple[str, ...]
+    authorization: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -253,7 +255,8 @@ class GitServer(NamedTuple):
         return tuple(word for value in values for word in ("-c", value))
 
     def environment(self, home: Path | str) -> dict[str, str]:
-        """Nothing of the user's but certificate authorities: no configuration, no passwords, no proxies."""
+        """Nothing of the user's but certificate authorities: no configuration, no passwords, no proxies. The header
+        stands here, as every user of the machine may read a program's arguments."""
         kept = {key: value for key, value in os.environ.items() if not key.upper().endswith("_PROXY")}
         kept = {key: value for key, value in kept.items() if not key.startswith("GIT_") or key == "GIT_EXEC_PATH"}
         return {
@@ -264,6 +267,15 @@ class GitServer(NamedTuple):
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ALLOW_PROTOCOL": self.scheme,
             "HOME": os.fspath(home),
+            **(
+                {
+                    "GIT_CONFIG_COUNT": "1",
+                    "GIT_CONFIG_KEY_0": "http.extraHeader",
+                    "GIT_CONFIG_VALUE_0": f"Authorization: {self.authorization}",
+                }
+                if self.authorization
+                else {}
+            ),
         }
 
 

@@ -43,6 +43,10 @@ MOST_BYTES = 300_000_000
 FEW = 20
 """Of a term that more files have, so many are looked at for whether it stands in secrets only."""
 
+SECRETS_S = 1.0
+"""So long at least is there for finding out which terms stand in secrets only, also after a scan that took all its
+time. A term of which that is not known by then does not count."""
+
 MANY_FILES = 20_000
 ORDER_S = 0.5
 """With more than `MANY_FILES` files there may be no time for all. Then the newest come first, and at most `ORDER_S`
@@ -118,12 +122,20 @@ def scan(
             beside = [IN_PATH * named.count(term) for term in terms]
         seen.append((path, len(text), counts, beside, defined))
     holding = _holding(seen, terms)
+    until = None if deadline is None else max(deadline, time.monotonic() + SECRETS_S)
+
+    def masked(path: str) -> secrets.Masked | None:
+        """A file's text without its secrets. None where it is gone, or the time is over."""
+        late = until is not None and time.monotonic() >= until
+        read = None if late else files.read(path, max_bytes)
+        return None if read is None or isinstance(read, NotRead) else secrets.mask(read[1])
+
     hidden = [
         place
         for place, held in enumerate(holding)
-        if held <= FEW or _only_in_secrets(files, seen, place, wanted[place], max_bytes)
+        if held <= FEW or _only_in_secrets(masked, seen, place, wanted[place])
     ]
-    if _without_secrets(files, seen, hidden, wanted, max_bytes):
+    if _without_secrets(masked, seen, hidden, wanted):
         holding = _holding(seen, terms)
     weights = [
         asked.terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
@@ -150,33 +162,37 @@ def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:
     return [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
 
 
-def _only_in_secrets(files: Files, seen: Sequence[_Seen], place: int, term: bytes, max_bytes: int) -> bool:
+_Masked = Callable[[str], "secrets.Masked | None"]
+
+
+def _only_in_secrets(masked: _Masked, seen: Sequence[_Seen], place: int, term: bytes) -> bool:
     """Whether none of the first files with a term has it outside of its secrets. Usually the first one has."""
     for path, *_ in islice((each for each in seen if each[2][place]), FEW):
-        read = files.read(path, max_bytes)
-        if not isinstance(read, NotRead) and term in secrets.mask(read[1]).text.lower():
+        text = masked(path)
+        if text is not None and term in text.text.lower():
             return False
     return True
 
 
-def _without_secrets(
-    files: Files, seen: list[_Seen], hidden: Sequence[int], wanted: Sequence[bytes], max_bytes: int
-) -> bool:
-    """Count again, with secrets masked, in files with a term that may be part of one; returns whether anything was
-    masked. Masking all text would double the time of a scan.
+def _without_secrets(masked: _Masked, seen: list[_Seen], hidden: Sequence[int], wanted: Sequence[bytes]) -> bool:
+    """Count again, with secrets masked, in files with a term that may be part of one; returns whether any count
+    changed. Masking all text would double the time of a scan.
     """
-    masked_any = False
+    changed = False
     for at, (path, length, counts, beside, defined) in enumerate(seen):
         if not any(counts[place] for place in hidden):
             continue
-        read = files.read(path, max_bytes)
-        masked = None if isinstance(read, NotRead) else secrets.mask(read[1])
-        if masked is not None and masked.masks:
-            text = masked.text.lower()
-            counts = [text.count(each) for each in wanted]
-            seen[at] = path, length, counts, beside, [place for place in defined if counts[place]]
-            masked_any = True
-    return masked_any
+        text = masked(path)
+        if text is None:
+            again = [0 if place in hidden else times for place, times in enumerate(counts)]
+        elif text.masks:
+            lowered = text.text.lower()
+            again = [lowered.count(each) for each in wanted]
+        else:
+            continue
+        seen[at] = path, length, again, beside, [place for place in defined if again[place]]
+        changed = True
+    return changed
 
 
 def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:

@@ -15,12 +15,14 @@ from msgspec import Struct
 
 from findling.embedding import BUNDLED, coding_of, takes_documents
 from findling.model import secrets, vector_codes
-from findling.model.format_names import outlined_as
+from findling.model.format_names import format_of, outlined_as
+from findling.model.languages import language_of
+from findling.model.marks import secret_in
 from findling.model.reading import Embedded, Reading, row_bytes
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
 from findling.outbound.files import RootFiles
-from findling.reading.decoding import Decoded, decode
+from findling.reading.decoding import HEAD_BYTES, Decoded, decode
 from findling.reading.embedded import embedded_texts
 from findling.reading.limits import ChunkLimits
 from findling.reading.pool import Answer, Task, WorkerPool
@@ -61,6 +63,7 @@ class _Run(Struct):
     chunks: int = 0
     symbols: int = 0
     embedded: int = 0
+    copied: int = 0
     bytes_read: int = 0
     skipped: list[SkippedFile] = []
     failed: list[SkippedFile] = []
@@ -75,8 +78,10 @@ def fill(
     embedder: Embedder | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     store: str = "",
+    copies: bool = False,
 ) -> IndexReport:
-    """Publish what a folder holds by now, with an ``embedder``'s vectors."""
+    """Publish what a folder holds by now, with an ``embedder``'s vectors. ``copies``: contents that a collection of the
+    store has are not read again. A user's own files always are: how long it takes must not tell what others have."""
     started = time.monotonic()
     run = _Run()
     on_progress(Progress("listing", 0, 0))
@@ -97,7 +102,7 @@ def fill(
     with pool or nullcontext():
         if pool is not None:
             pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
-            for file, digest, data, answer in _prepared(root, writer, pool, found, options, run):
+            for file, digest, data, answer in _prepared(root, writer, pool, found, options, run, copies=copies):
                 on_progress(Progress("indexing", run.changed, len(found), run.bytes_read))
                 _put(writer, file, digest, data, answer, run, model, embedder)
     if embedder is not None and model is not None:
@@ -117,7 +122,7 @@ def fill(
         failed=tuple(run.failed),
         complete=True,
         took_ms=(time.monotonic() - started) * 1000,
-        notes=changes.notes,
+        notes=(*changes.notes, *([f"{run.copied} files are copied from other collections."] if run.copied else ())),
     )
 
 
@@ -130,7 +135,14 @@ def _model(writer: ViewWriter, embedder: Embedder) -> int:
 
 
 def _prepared(
-    root: Path, writer: ViewWriter, pool: WorkerPool, found: Sequence[Found], options: DiscoveryOptions, run: _Run
+    root: Path,
+    writer: ViewWriter,
+    pool: WorkerPool,
+    found: Sequence[Found],
+    options: DiscoveryOptions,
+    run: _Run,
+    *,
+    copies: bool,
 ) -> Iterator[tuple[FileState, bytes, bytes, Answer]]:
     """Each file that is new or changed: its state, the SHA-256 of its bytes, the bytes, and what is known of it."""
     waiting: dict[int, tuple[FileState, bytes, bytes]] = {}
@@ -138,6 +150,16 @@ def _prepared(
     def answered() -> Iterator[tuple[FileState, bytes, bytes, Answer]]:
         for key, answer in pool.collect() or ():
             yield (*waiting.pop(key), answer)
+
+    def submit() -> None:
+        if copies:
+            copied = _copied(writer, [waiting[task.key] for task in batch], run)
+            for task in [task for task in batch if task.path in copied]:
+                batch.remove(task)
+                del waiting[task.key]
+        if batch:
+            pool.submit(list(batch))
+            batch.clear()
 
     batch: list[Task] = []
     with RootFiles(root) as files:
@@ -163,14 +185,25 @@ def _prepared(
             waiting[key] = (file, digest, data)
             batch.append(Task(key, path, data))
             if len(batch) >= _TASK_FILES or sum(len(task.data) for task in batch) >= _TASK_BYTES:
-                pool.submit(batch)
-                batch = []
+                submit()
                 while pool.in_flight >= pool.size * _QUEUED:
                     yield from answered()
-    if batch:
-        pool.submit(batch)
+    submit()
     while pool.in_flight:
         yield from answered()
+
+
+def _copied(writer: ViewWriter, files: Sequence[tuple[FileState, bytes, bytes]], run: _Run) -> set[str]:
+    """The paths of those files whose contents a collection has, which stand here by now, too."""
+    asked = []
+    for file, digest, data in files:
+        if not secret_in(data, file.path):  # whether a file is left out may depend on its path, a reading does not
+            language = language_of(file.path, b"" if format_of(file.path) else data[:HEAD_BYTES])
+            asked.append((file.path, file.size, file.stamp, digest, language.id))
+    copied = writer.copied(asked)
+    run.changed += len(copied)
+    run.copied += len(copied)
+    return copied
 
 
 def _put(

@@ -19,6 +19,7 @@ from findling.store.protocols import Index
 if TYPE_CHECKING:
     from findling.search import IndexedFiles
     from findling.store.postgresql import Database, PostgresIndex, View
+    from findling.store.postgresql.database import Connection
 
 SCHEMA_VERSION = 1
 
@@ -176,11 +177,24 @@ class RemoteStore(OpenStore):
                 "leave --collection (FINDLING_COLLECTION, store.collections) out.",
             )
 
+    @property
+    def recipe(self) -> str:
+        """How files are cut and masked."""
+        return remote.filling.recipe_of(self.configuration.limits if self.configuration.chunking else None)
+
     def fill(
-        self, *, embed: bool, on_progress: Callable[[Progress], None], anew: bool = False, publish: bool = False
+        self,
+        *,
+        embed: bool,
+        on_progress: Callable[[Progress], None],
+        anew: bool = False,
+        publish: bool = False,
+        copies: bool = False,
+        ending: Callable[[Connection], None] = lambda _: None,
     ) -> IndexReport:
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
-        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds."""
+        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. ``copies`` and
+        ``ending`` as for `filling.fill` and `ViewWriter`."""
         from findling.store import postgresql
 
         if not publish:
@@ -188,20 +202,27 @@ class RemoteStore(OpenStore):
         if not self.root.is_dir():
             raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
         self.database.migrate()
-        limits = self.configuration.limits if self.configuration.chunking else None
         embedder = self.semantics.embedder() if embed else None
-        with postgresql.ViewWriter(self.database, self._view, remote.filling.recipe_of(limits)) as writer:
+        with postgresql.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
             if anew:
                 writer.empty()
             return remote.filling.fill(
                 self.root,
                 writer,
                 self.configuration.wanted,
-                limits=limits,
+                limits=self.configuration.limits if self.configuration.chunking else None,
                 embedder=embedder,
                 on_progress=on_progress,
                 store=self.database.url,
+                copies=copies,
             )
+
+    def delete(self) -> bool:
+        """Delete what is published; whether there was anything."""
+        from findling.store import postgresql
+
+        view = self._view
+        return postgresql.delete_views(self.database, view.owner, view.collection)
 
     def problem(self) -> str:
         """What keeps the store from answering; '' for nothing."""

@@ -10,6 +10,7 @@ import argparse
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -86,6 +87,15 @@ def _glob(text: str) -> str:
     return text
 
 
+def _duration(text: str) -> float:
+    """Seconds."""
+    value = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    seconds = int(value[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[value[2]] if value else 0
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 30s, 10m, 2h or 1d")
+    return float(seconds)
+
+
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
@@ -102,6 +112,7 @@ def _names(text: str) -> list[str]:
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {
     "wait": _wait,
+    "duration": _duration,
     "glob": _glob,
     "setting": _setting,
     "names": _names,

@@ -20,6 +20,8 @@ from findling.model.plurals import count
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from findling.engine import Engine
+    from findling.engine.indexes import KnownIndex
     from findling.faces.cli.session import Session
 
 FOUND: Final = 0
@@ -44,6 +46,8 @@ def clear(args: Namespace, session: Session) -> int:
         chosen = [index for index in indexes.known() if args.all or index.is_orphan]
     else:
         with session.open(args.path) as engine:
+            if engine.shared_store:
+                return _clear_published(args, session, engine)
             one = indexes.of(engine.store_dir, engine.root)
         chosen = [] if one is None else [one]
     total = words.size(sum(index.bytes for index in chosen))
@@ -80,6 +84,20 @@ def clear(args: Namespace, session: Session) -> int:
         terminal.write_json(sys.stdout, {"indexes": rows, "freed": freed, "problems": failures})
     session.notes([*failures, said])
     return ERROR if failures else FOUND if chosen else NOTHING
+
+
+def _clear_published(args: Namespace, session: Session, engine: Engine) -> int:
+    """Delete a folder's own view from its shared store, or the collection that is named on the command line."""
+    if not args.collection:  # what is configured to be asked is not named to be deleted
+        engine.check_updates()
+    what = f"collection {args.collection}" if args.collection else f"index of {engine.root}"
+    asked = f"Delete the {what} from {engine.shared_store}?"
+    agreed = not args.dry_run and (args.yes or session.agreed(asked, "deletes"))
+    deleted = agreed and engine.delete_published()
+    said = f"the {what} is deleted" if deleted else "nothing was deleted"
+    with session.printing():
+        session.view(engine).records([[("index", said)]], {"index": engine.shared_store, "deleted": deleted})
+    return FOUND if deleted else NOTHING
 
 
 def _stop_jobs(index: KnownIndex, session: Session) -> None:

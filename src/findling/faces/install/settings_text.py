@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
 HINT: Final = f"""{HINT_BEGIN}
-Before grep, ask findling where something is done: `search_code`, or `findling search "a question"` in a shell.
-`findling symbol NAME` shows a whole definition, `findling callers NAME` who uses it, `findling grep` every occurrence.
-Its answers say how sure they are, and what they do not cover.
+Ask findling before grep: `search_code`, or `findling search "a question"`, shows the best place whole and who calls it.
+Then `findling symbol NAME OTHER ...` prints whole definitions, several in a call, with line numbers, who calls them and
+what they call, instead of files by guessed lines; `findling grep -W REGEX` prints the definition around each match.
 {HINT_END}
 """
 

@@ -235,7 +235,7 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
         )
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError) or checksums.differ(error):
         return IndexDamaged(f"The index at {path} is damaged.")
-    if isinstance(error, apsw.IOError) and _is_full(path.parent):
+    if isinstance(error, apsw.IOError) and is_full(path.parent):
         return full(path.parent)
     if getattr(error, "extendedresult", 0) in _FAILED_WRITES:
         return errors.IndexUnavailable(
@@ -260,7 +260,8 @@ def full(directory: Path) -> errors.StorageFull:
     )
 
 
-def _is_full(directory: Path) -> bool:
+def is_full(directory: Path) -> bool:
+    """Whether the disk of a folder has no room for anything more."""
     try:
         return shutil.disk_usage(directory).free < _NO_ROOM_BYTES
     except OSError:

@@ -9,6 +9,15 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.store.postgresql.database import Database
     from findling.store.postgresql.reader import PostgresIndex, View
+    from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish
     from findling.store.postgresql.writer import ViewWriter
 else:
-    __getattr__ = front_door(__name__, {"database": "Database", "reader": "PostgresIndex View", "writer": "ViewWriter"})
+    __getattr__ = front_door(
+        __name__,
+        {
+            "database": "Database",
+            "reader": "PostgresIndex View",
+            "team": "Lease Source Team Totals delete_views finish",
+            "writer": "ViewWriter",
+        },
+    )

@@ -5,7 +5,7 @@ what is published, and a writer that dies leaves nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple, Self
@@ -43,12 +43,16 @@ class Known(NamedTuple):
 class ViewWriter:
     """Holds a view until `close`; nothing of it is seen before `publish`.
 
-    ``recipe``: how files are cut and masked; of a view that was filled by another one nothing is taken over. Raises
+    ``recipe``: how files are cut and masked; of a view that was filled by another one nothing is taken over. ``ending``
+    is called at the end of the transaction that publishes, and may raise: then nothing is published. Raises
     `IndexBusy` where another program writes the view, and the store's errors.
     """
 
-    def __init__(self, database: Database, view: View, recipe: str) -> None:
+    def __init__(
+        self, database: Database, view: View, recipe: str, ending: Callable[[Connection], None] = lambda _: None
+    ) -> None:
         self._database = database
+        self._ending = ending
         self._db: Connection = database.connect()
         try:
             with database.failures():
@@ -94,6 +98,8 @@ class ViewWriter:
         """Models of which this run made vectors."""
         self._buffers: dict[str, list[str | tuple[Any, ...]]] = {}
         self._buffered = 0
+        self._copies: list[tuple[int, int, str]] = []
+        """(content that was copied, entry, path) of files the vectors of which may be copied, too."""
         self.changed = False
         if row[1] != recipe:
             self.empty()
@@ -144,6 +150,9 @@ class ViewWriter:
         content = self._contents.get((digest, reading.language))
         if content is None:
             content = self._contents[digest, reading.language] = self._put_content(digest, reading, text)
+        return self._put_entry(path, size, stamp, digest, content)
+
+    def _put_entry(self, path: str, size: int, stamp: int, digest: bytes, content: int) -> int:
         entry = self._id("entries", "entry_id")
         self._add("entries", (entry, self.view_id, content, path, size, stamp))
         words = tokenizer.path_terms(path)
@@ -157,6 +166,38 @@ class ViewWriter:
         if self._buffered >= _BATCH:
             self._send()
         return entry
+
+    def copied(self, files: Sequence[tuple[str, int, int, bytes, str]]) -> set[str]:
+        """Let contents that a collection in the store has stand here, too, without being read again: of (path, size,
+        stamp, hash, language) of files those paths that were found. Vectors come along where the path is the same."""
+        wanted = {(row[3], row[4]) for row in files} - self._contents.keys()
+        found = self._execute(
+            "SELECT DISTINCT ON (c.hash, c.language) c.hash, c.language, c.content_id "
+            "FROM unnest(%s::bytea[], %s::text[]) AS asked(hash, language) JOIN contents c USING (hash, language) "
+            "JOIN views v USING (view_id) WHERE v.owner = '' AND v.recipe = %s",
+            ([digest for digest, _ in wanted], [language for _, language in wanted], self._recipe),
+        ).fetchall()
+        ids = {row[2]: self._id("contents", "content_id") for row in found}
+        made = self._execute(_COPY_CONTENTS, {"view": self.view_id, "old": list(ids), "new": list(ids.values())})
+        there = {row[0] for row in made}  # one may have gone since
+        copies = {(row[0], row[1]): row[2] for row in found if ids[row[2]] in there}
+        self._contents.update({key: ids[old] for key, old in copies.items()})
+        placed: set[str] = set()
+        for path, size, stamp, digest, language in files:
+            if (content := self._contents.get((digest, language))) is not None:
+                self.remove([path])
+                self._unskip(path)
+                entry = self._put_entry(path, size, stamp, digest, content)
+                placed.add(path)
+                if (old := copies.get((digest, language))) is not None:
+                    self._copies.append((old, entry, path))
+        return placed
+
+    def _copy_vectors(self) -> None:
+        old, entries, paths = map(list, zip(*self._copies, strict=True))
+        self._copies = []
+        rows = self._execute(_COPY_VECTORS, {"view": self.view_id, "old": old, "entries": entries, "paths": paths})
+        self._embedded.update(row[0] for row in rows)
 
     def _put_content(self, digest: bytes, reading: Reading, text: bytes) -> int:
         content = self._id("contents", "content_id")
@@ -303,6 +344,7 @@ class ViewWriter:
                 self.generation += 1
                 self._execute(_TOTALS, (self.generation, self._recipe, self.view_id))
                 self._execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
+            self._ending(self._db)
             self._execute("COMMIT")
         if made >= _MANY:  # until the database does so by itself, it plans as if there were nothing
             with suppress(errors.IndexUnavailable):  # all is published by now: without it questions are only slower
@@ -377,6 +419,8 @@ class ViewWriter:
             for table in _ORDER:
                 if rows := self._buffers.pop(table, None):
                     self._copy(table, rows)
+            if self._copies:
+                self._copy_vectors()
         self._buffered = 0
 
     def _copy(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
@@ -412,6 +456,39 @@ _ORDER: Final = (
     "vectors",
     "bits",
 )
+
+# One statement each: a content that goes meanwhile is copied with all that belongs to it, or not at all.
+_COPY_CONTENTS: Final = """
+WITH asked AS (SELECT * FROM unnest(%(old)s::bigint[], %(new)s::bigint[]) AS asked(old, new)), made AS (
+  INSERT INTO contents (content_id, view_id, hash, language, kind, size, lines, chunk_count, symbol_count, encoding,
+    generated, body_terms, name_terms, problem, trigrams, name_keys, terms, symbols, chunks, uses, text)
+  SELECT new, %(view)s, hash, language, kind, size, lines, chunk_count, symbol_count, encoding, generated, body_terms,
+    name_terms, problem, trigrams, name_keys, terms, symbols, chunks, uses, text
+  FROM asked JOIN contents ON content_id = old RETURNING content_id
+), posted AS (
+  INSERT INTO postings (view_id, term, field, content_id, ordinals, parts)
+  SELECT %(view)s, term, field, new, ordinals, parts FROM asked JOIN postings ON content_id = old
+), defined AS (
+  INSERT INTO definitions (view_id, name, content_id)
+  SELECT %(view)s, name, new FROM asked JOIN definitions ON content_id = old
+)
+SELECT content_id FROM made
+"""
+
+_COPY_VECTORS: Final = """
+WITH asked AS (
+  SELECT DISTINCT ON (new) new, entry_id AS old
+  FROM unnest(%(old)s::bigint[], %(entries)s::bigint[], %(paths)s::text[]) AS asked(content_id, new, path)
+  JOIN entries USING (content_id, path)
+), made AS (
+  INSERT INTO vectors (view_id, model_id, entry_id, data)
+  SELECT %(view)s, model_id, new, data FROM asked JOIN vectors ON entry_id = old RETURNING model_id
+), signed AS (
+  INSERT INTO bits (view_id, model_id, entry_id, ordinal, bits)
+  SELECT %(view)s, model_id, new, ordinal, bits FROM asked JOIN bits ON entry_id = old
+)
+SELECT DISTINCT model_id FROM made
+"""
 
 _COUNT_UNITS: Final = """
 INSERT INTO frequencies (view_id, term, field, units)

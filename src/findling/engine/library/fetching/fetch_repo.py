@@ -29,6 +29,7 @@ from findling.model.errors import FetchRefused, FindlingError, InvalidInput, Net
 from findling.model.format_names import format_of
 from findling.model.languages import language_of
 from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.credentials import NO_CREDENTIALS, Credentials
 from findling.outbound.fetch import located
 from findling.outbound.git import GitOutput, GitServer, run_git, start_git
 from findling.reading.decoding import Decoded, decode
@@ -67,10 +68,11 @@ _NOT_FOR_PEOPLE = re.compile(r"[^\x20-\x7e]+")
 
 
 class _Commit(Struct, frozen=True):
-    """``branch``: what the commit was found by; ``ref``: what to fetch."""
+    """``branch``: what the commit was found by; ``ref``: what to fetch; ``id``: what the server says that it is."""
 
     branch: str
     ref: str
+    id: str
 
 
 def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, turns: Turns) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch
     home = home_of(library.directory, request)
     with ExitStack() as roles:
         roles.enter_context(turns.taken(job.waits))
-        _require_git(library.directory)
+        require_git(library.directory)
         target = target_of(_repository_url(request.url, fetching.allowed_hosts), fetching.allowed_hosts)
         take(roles, home, job)
         files = os.path.realpath(home / FILES)
@@ -97,34 +99,14 @@ def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch
 def _brought(
     library: Library, job: RunningJob, request: RepoRequest, target: Target, home: Path, quota: Quota
 ) -> dict[str, Any]:
-    objects = home / OBJECTS
-    make_folder(objects)
-    if not (objects / "HEAD").exists():
-        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot create a repository")
-    server = GitServer(target.scheme, target.host, target.port, addresses_of(target))  # type: ignore[arg-type]
-    job.check()
-    job.progress(2)
-    wanted = _choose(server, target, objects, request, job)
-    job.progress(5)
-    commit = _receive(server, target, objects, wanted, job, quota)
-    job.progress(RECEIVED)
+    branch, commit, tree = _files(job, request, target, home, quota)
     folder = home / FILES
-    tree = write_tree(
-        objects,
-        commit,
-        folder,
-        home / STATE,
-        request.include,
-        request.exclude,
-        quota,
-        _share(job, RECEIVED, WRITTEN),
-    )
-    about = f"Source: {target.shown}, {wanted.branch}, commit {commit}. Files: {len(tree.files)}."
+    about = f"Source: {target.shown}, {branch}, commit {commit}. Files: {len(tree.files)}."
     bundle, kept = _bundled(home, request, about, tree, job)
     result: dict[str, Any] = {
         "filesProcessed": len(tree.files),
         "repoName": request.name,
-        "branch": wanted.branch,
+        "branch": branch,
         "commit": commit,
         "path": os.fspath(folder),
         "bundlePath": os.fspath(bundle),
@@ -133,6 +115,62 @@ def _brought(
     if kept and request.remove_comments:
         result["commentsKept"] = kept[:100]
     return {**result, **_indexed(library, job, request, folder, commit)}
+
+
+def files_of(
+    directory: Path, job: RunningJob, request: RepoRequest, fetching: Fetch, known: str = ""
+) -> tuple[Path, str]:
+    """The folder with the files of a repository, below ``directory``, and their commit. Whoever holds the ``job`` is
+    the only one that fetches it. Where the commit is ``known``, nothing is brought or written."""
+    home = home_of(directory, request)
+    make_folder(directory)
+    require_git(directory)
+    credentials = Credentials(fetching.credentials)
+    url = _repository_url(request.url, fetching.allowed_hosts, credentials)
+    target = target_of(url, fetching.allowed_hosts)
+    with ExitStack() as roles:
+        take(roles, home, job)
+        quota = fetched_quota(directory, fetching)
+        _, commit, _ = _files(job, request, target, home, quota, credentials.header_for(target), known)
+        pack(home)
+    return home / FILES, commit
+
+
+def _files(
+    job: RunningJob,
+    request: RepoRequest,
+    target: Target,
+    home: Path,
+    quota: Quota,
+    authorization: str = "",
+    known: str = "",
+) -> tuple[str, str, Tree]:
+    """The branch, the commit, and what of it stands in the folder of files by now."""
+    objects = home / OBJECTS
+    make_folder(objects)
+    if not (objects / "HEAD").exists():
+        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot create a repository")
+    addresses = addresses_of(target)
+    server = GitServer(target.scheme, target.host, target.port, addresses, authorization)  # type: ignore[arg-type]
+    job.check()
+    job.progress(2)
+    wanted = _choose(server, target, objects, request, job)
+    if known and wanted.id == known:
+        return wanted.branch, known, Tree()
+    job.progress(5)
+    commit = _receive(server, target, objects, wanted, job, quota)
+    job.progress(RECEIVED)
+    tree = write_tree(
+        objects,
+        commit,
+        home / FILES,
+        home / STATE,
+        request.include,
+        request.exclude,
+        quota,
+        _share(job, RECEIVED, WRITTEN),
+    )
+    return wanted.branch, commit, tree
 
 
 def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: RunningJob) -> tuple[Path, list[str]]:
@@ -160,16 +198,16 @@ def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: Runn
     return bundle, kept
 
 
-def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
+def _repository_url(url: str, allowed_hosts: tuple[str, ...], credentials: Credentials = NO_CREDENTIALS) -> str:
     """Where the repository is now. Redirects are followed here, where each is looked at, and not by git."""
-    found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts)
+    found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts, credentials=credentials)
     place = found.partition("?")[0]
     if not place.endswith(_REFS.partition("?")[0]):
         raise NetworkError(f"There is no repository at {target_of(url, allowed_hosts).shown}.")
     return place.removesuffix(_REFS.partition("?")[0])
 
 
-def _require_git(directory: Path) -> None:
+def require_git(directory: Path) -> None:
     said = run_git(["version"], cwd=directory)
     found = re.search(rb"(\d+)\.(\d+)", said.stdout)
     if not said.ok or found is None:
@@ -182,7 +220,7 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
     """Which commit is meant. Raises `InvalidInput` when the server has no such branch."""
     asked = request.branch
     if asked and is_commit(asked):
-        return _Commit(asked, asked)
+        return _Commit(asked, asked, asked)
     patterns = [f"refs/heads/{asked or 'main'}", f"refs/tags/{asked or 'main'}"]
     said = _ask(
         ["--git-dir=.", "ls-remote", "--symref", "--end-of-options", _git_url(target), "HEAD", *patterns],
@@ -192,19 +230,19 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
         job,
         _ASK_S,
     )
-    refs: set[str] = set()
+    refs: dict[str, str] = {}
     head = ""
     for line in said.stdout.decode("utf-8", "replace").split("\n"):
         first, _, ref = line.partition("\t")
         if first.startswith("ref: ") and ref == "HEAD":
             head = first.removeprefix("ref: ")
         elif ref:
-            refs.add(ref)
+            refs[ref] = first
     for pattern in patterns:
         if pattern in refs:
-            return _Commit(asked or "main", pattern)
+            return _Commit(asked or "main", pattern, refs[pattern])
     if not asked and "HEAD" in refs:
-        return _Commit(head.removeprefix("refs/heads/") or "HEAD", "HEAD")
+        return _Commit(head.removeprefix("refs/heads/") or "HEAD", "HEAD", refs["HEAD"])
     if not asked:
         raise NetworkError(f"There is no repository at {target.shown}, or an empty one.")
     hint = "Give all characters of a commit's name." if is_short_commit(asked) else "Look at its branches and tags."

@@ -1,0 +1,199 @@
+"""`findling team`, which manages a shared store, and `findling worker`, which works for it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from findling import outbound
+from findling.config import Root
+from findling.engine.library.collections import data_directory, fetch_configuration
+from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
+from findling.engine.remote.store import ALL_COLLECTIONS
+from findling.engine.remote.working import Worker
+from findling.model.errors import ConfigError, InvalidInput
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from findling.faces.cli.session import Session
+    from findling.store.postgresql import Source, Team
+
+FOUND: Final = 0
+NOTHING: Final = 1
+ERROR: Final = 2
+
+_MOST_LINES: Final = 100_000
+"""Of a list of repositories."""
+
+Rows = list[tuple[str, str]]
+
+
+class _Answer:
+    """What an action prints: blocks of rows for people, the same for programs, and the exit status."""
+
+    def __init__(self, blocks: Sequence[Rows], value: Mapping[str, Any], status: int = FOUND) -> None:
+        self.blocks, self.value, self.status = blocks, value, status
+
+
+def team(args: Namespace, session: Session) -> int:
+    """One action. Raises `InvalidInput` for an action that there is not."""
+    action = _ACTIONS.get(args.action)
+    if action is None:
+        raise InvalidInput(
+            f"'findling team' has no action {args.action!r}.", remedy=f"The actions are {', '.join(_ACTIONS)}."
+        )
+    for option in ("every", "branch", "name"):
+        if getattr(args, option) and args.action != "add":
+            raise InvalidInput(f"--{option} is for 'findling team add'.")
+    with _opened() as (opened, _):
+        answer = action(opened, args)
+    with session.printing():
+        session.view(Root(Path.cwd(), "")).records(answer.blocks, {"store": opened.database.url, **answer.value})
+    return answer.status
+
+
+@contextmanager
+def _opened() -> Iterator[tuple[Team, str]]:
+    """The team's part of the store that is configured, with its schema up to date, and the store's address."""
+    url = fetch_configuration().store.url
+    if url is None:
+        raise ConfigError(
+            "This command is about a shared store, and none is named.",
+            remedy="Name it with --store, FINDLING_STORE or store.url in your own configuration.",
+        )
+    from findling.store import postgresql  # an extra
+
+    database = postgresql.Database(url)
+    try:
+        database.migrate()
+        yield postgresql.Team(database), url
+    finally:
+        database.close()
+
+
+# --- what workers keep up to date ------------------------------------------------------------------------------------
+
+
+def _add(opened: Team, args: Namespace) -> _Answer:
+    lines = [[word] for word in args.subjects]
+    if args.subjects == ["-"]:
+        lines = [line.split() for line in sys.stdin.read().splitlines() if line.strip() and line.strip()[0] != "#"]
+    if not lines or len(lines) > _MOST_LINES or any(len(line) > 2 for line in lines):
+        raise InvalidInput(
+            "Nothing to add, or too much.",
+            remedy="Usage: findling team add URL|PATH, or - with a line 'URL|PATH [NAME]' for each on stdin.",
+        )
+    if args.name is not None and len(lines) > 1:
+        raise InvalidInput("--name is for one.", remedy="On stdin a name may stand behind each.")
+    rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "") for line in lines]
+    opened.add(rows, args.every)
+    return _Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})
+
+
+def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
+    """(name, source, branch) of a collection. Raises `InvalidInput` and `FetchRefused`."""
+    if "://" in source:
+        request = checked(RepoRequest(source, branch), fetch_configuration())
+        assert isinstance(request, RepoRequest)
+        source, branch = request.url, request.branch
+        name = name or repository_name(source)
+    else:
+        folder = Path(source).resolve()
+        if branch:
+            raise InvalidInput("--branch is for a repository's address.")
+        if not folder.is_dir():
+            raise InvalidInput(f"There is no folder {source!r}.", remedy="Name a folder, or an https address.")
+        source, name = str(folder), name or folder.name
+    if not name or not name.isprintable() or "," in name or name == ALL_COLLECTIONS:
+        raise InvalidInput(f"{name!r} cannot be the name of a collection.", remedy="Choose one with --name.")
+    return name, source, branch
+
+
+def _list(opened: Team, args: Namespace) -> _Answer:
+    found = opened.sources()
+    rows = [(each.collection, f"{each.source}{f'#{each.branch}' if each.branch else ''}") for each in found]
+    return _Answer([rows] if rows else [], {"collections": [_value(each) for each in found]}, _status_of(found))
+
+
+def _status(opened: Team, args: Namespace) -> _Answer:
+    found = opened.sources(args.subjects)
+    totals = opened.totals()
+    states = totals._asdict()
+    oldest = states.pop("oldest_s")
+    summary = [(state, f"{number:,}") for state, number in states.items()]
+    if totals.queued:
+        summary.append(("oldest in the queue", _time(oldest)))
+    named = [_rows(each) for each in found if args.subjects or each.problem or each.state == "running"]
+    value = {"totals": totals._asdict(), "collections": [_value(each) for each in found]}
+    failed = any(each.state == "parked" for each in found)
+    return _Answer([*named, summary], value, NOTHING if failed or not found else FOUND)
+
+
+def _rows(each: Source) -> Rows:
+    rows = (
+        ("collection", each.collection),
+        ("source", each.source),
+        ("branch", each.branch),
+        ("state", f"{each.state} for {_time(each.age_s)}"),
+        ("worker", each.worker),
+        ("attempts", str(each.attempts) if each.attempts else ""),
+        ("problem", each.problem),
+        ("published", each.done_at.isoformat(timespec="seconds") if each.done_at else ""),
+        ("commit", each.commit),
+    )
+    return [(key, value) for key, value in rows if value]
+
+
+def _time(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _value(each: Source) -> dict[str, Any]:
+    value = {key: item for key, item in each._asdict().items() if item not in (None, "")}
+    value = {key: item.isoformat() if hasattr(item, "isoformat") else item for key, item in value.items()}
+    return {**value, "every": each.every.total_seconds()} if each.every else value
+
+
+def _remove(opened: Team, args: Namespace) -> _Answer:
+    if len(args.subjects) != 1:
+        raise InvalidInput("Missing NAME.", remedy="Usage: findling team remove NAME")
+    opened.remove(args.subjects[0])
+    return _Answer([[("removed", args.subjects[0])]], {"removed": args.subjects[0]})
+
+
+def _status_of(found: Sequence[object]) -> int:
+    return FOUND if found else NOTHING
+
+
+_ACTIONS: Final[dict[str, Callable[[Team, Namespace], _Answer]]] = {
+    "add": _add,
+    "list": _list,
+    "status": _status,
+    "remove": _remove,
+}
+
+
+# --- the worker ------------------------------------------------------------------------------------------------------
+
+
+def worker(args: Namespace, session: Session) -> int:
+    """Work until a signal, or with ``--once`` until there is nothing to do. What happens is logged on stderr."""
+    outbound.to_stderr("info")
+    with _opened() as (opened, url):
+        working = Worker(opened, url, data_directory() / "workers")
+        with suppress(ValueError):  # of a thread: whoever runs it there ends it
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: working.stop())
+        work = working.work(once=args.once)
+    with session.printing():
+        rows = [("published", f"{work.done:,}"), ("failed", f"{work.failed:,}")]
+        session.view(Root(Path.cwd(), "")).records([rows], {"published": work.done, "failed": work.failed})
+    return ERROR if work.failed else FOUND if work.done else NOTHING

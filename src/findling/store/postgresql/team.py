@@ -1,0 +1,237 @@
+"""What a team keeps in a store beside indexes: the collections that workers bring up to date, and whose turn it is.
+
+A row of ``sources`` is a collection and its job at once. A worker *leases* it: the lease ends by itself, so a worker
+that dies gives it back. Each method is one transaction.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from findling.model import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from findling.store.postgresql.database import Connection, Database
+
+LEASE_S: Final = 60
+"""How long a worker that tells nothing keeps its job."""
+
+ATTEMPTS: Final = 3
+"""A job that failed so often in a row is parked: it waits until somebody adds its collection again."""
+
+RETRY_S: Final = 30
+"""After how long a job that failed is tried again, times the number of failures."""
+
+_PROBLEM_CHARS: Final = 2_000
+
+
+class Source(NamedTuple):
+    """A collection that workers keep up to date, and the state of its job. Times have a time zone."""
+
+    collection: str
+    source: str
+    branch: str
+    every: timedelta | None
+    added_at: datetime
+    due_at: datetime | None
+    worker: str
+    taken_at: datetime | None
+    attempts: int
+    problem: str
+    parked_at: datetime | None
+    done_at: datetime | None
+    done_count: int
+    commit: str
+    state: str
+    """``running``, ``parked``, ``queued`` (a worker may take it), ``waiting`` (for its time) or ``done``."""
+    age_s: float
+    """For how long it has been in this state."""
+
+
+class Lease(NamedTuple):
+    """A job that a worker has taken. ``attempt`` counts from 1."""
+
+    collection: str
+    source: str
+    branch: str
+    worker: str
+    attempt: int
+    commit: str
+    """What the collection was made of before; '' for nothing."""
+
+
+class Totals(NamedTuple):
+    """How many jobs are in each state, and how long the oldest queued one has waited."""
+
+    queued: int = 0
+    running: int = 0
+    waiting: int = 0
+    done: int = 0
+    parked: int = 0
+    oldest_s: float = 0.0
+
+
+_STATE: Final = (
+    "CASE WHEN parked_at IS NOT NULL THEN 'parked' WHEN lease_until >= now() THEN 'running' "
+    "WHEN due_at <= now() THEN 'queued' WHEN due_at IS NOT NULL THEN 'waiting' ELSE 'done' END"
+)
+_AGE: Final = (
+    "extract(epoch FROM now() - CASE WHEN parked_at IS NOT NULL THEN parked_at WHEN lease_until >= now() THEN taken_at "
+    "WHEN due_at <= now() THEN due_at ELSE coalesce(done_at, added_at) END)::float8"
+)
+_ROW: Final = (
+    "collection, source, branch, every, added_at, due_at, CASE WHEN lease_until >= now() THEN worker ELSE '' END, "
+    f"taken_at, attempts, problem, parked_at, done_at, done_count, commit, {_STATE}, {_AGE}"
+)
+
+
+class Team:
+    """The collections and jobs of one store. For any threads."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own."""
+        with self.database.failures(), self.database.connect() as connection:
+            cursor = connection.execute(sql.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    # --- what is kept up to date ----------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[tuple[str, str, str]], every_s: float | None) -> None:
+        """Let workers keep collections up to date: (name, source, branch) of each, all of them or none. What is known
+        already is queued anew, a parked job too. Raises `InvalidInput` for a name that has another source."""
+        every = None if every_s is None else timedelta(seconds=every_s)
+        with self.database.failures(), self.database.connect() as connection, connection.transaction():
+            for name, source, branch in rows:
+                found = connection.execute(
+                    "INSERT INTO sources (collection, source, branch, every) VALUES (%s, %s, %s, %s) "
+                    "ON CONFLICT (collection) DO UPDATE SET branch = excluded.branch, every = excluded.every, "
+                    "due_at = now(), parked_at = NULL, attempts = 0 WHERE sources.source = excluded.source "
+                    "RETURNING collection",
+                    (name, source, branch, every),
+                ).fetchone()
+                if found is None:
+                    raise errors.InvalidInput(
+                        f"The collection {name!r} has another source.",
+                        remedy="Choose another name with --name, or remove the collection first.",
+                    )
+
+    def sources(self, names: Sequence[str] = ()) -> list[Source]:
+        """The collections in the order of their names. Raises `NotFound` for a name that is none."""
+        only = "WHERE collection = ANY(%s) " if names else ""
+        found = [
+            Source(*row)
+            for row in self._rows(f"SELECT {_ROW} FROM sources {only}ORDER BY 1", *([list(names)] if names else ()))
+        ]
+        for name in names:
+            if name not in [each.collection for each in found]:
+                raise errors.NotFound(f"No worker keeps a collection {name!r}.", remedy="See 'findling team list'.")
+        return found
+
+    def totals(self) -> Totals:
+        rows = self._rows(f"SELECT {_STATE}, count(*), max({_AGE}) FROM sources GROUP BY 1")
+        oldest = max((age for state, _, age in rows if state == "queued"), default=0.0)
+        return Totals(**{state: count for state, count, _ in rows}, oldest_s=oldest)
+
+    def remove(self, name: str) -> None:
+        """Forget a collection and delete all that is published under it. Raises `NotFound`."""
+        known = self._rows("DELETE FROM sources WHERE collection = %s RETURNING 1", name)
+        # by now a worker that still fills it cannot publish, and is told so
+        if not delete_views(self.database, "", name) and not known:
+            raise errors.NotFound(f"There is no collection {name!r}.", remedy="See 'findling team list'.")
+
+    def recipe_of(self, name: str) -> str:
+        """How the files of what is published were cut and masked; '' for nothing."""
+        rows = self._rows("SELECT recipe FROM views WHERE owner = '' AND collection = %s AND generation > 0", name)
+        return str(rows[0][0]) if rows else ""
+
+    # --- whose turn it is -----------------------------------------------------------------------------------------
+
+    def take(self, worker: str) -> Lease | None:
+        """The job that has waited longest, now this worker's; None where nothing is to be done. ``worker`` is a name
+        that no other process has."""
+        self._rows(
+            "UPDATE sources SET parked_at = now(), worker = '', lease_until = NULL, "
+            "problem = 'The worker ' || worker || ' ended before it was done.' "
+            "WHERE lease_until < now() AND attempts >= %s",
+            ATTEMPTS,
+        )
+        rows = self._rows(
+            "UPDATE sources SET worker = %s, taken_at = now(), lease_until = now() + %s, attempts = attempts + 1, "
+            "problem = CASE WHEN worker = '' THEN problem ELSE 'The worker ' || worker || ' ended before it was done.' "
+            "END WHERE collection = (SELECT collection FROM sources WHERE due_at <= now() AND parked_at IS NULL "
+            "AND (lease_until IS NULL OR lease_until < now()) ORDER BY due_at, collection "
+            "FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING collection, source, branch, worker, attempts, commit",
+            worker,
+            timedelta(seconds=LEASE_S),
+        )
+        return Lease(*rows[0]) if rows else None
+
+    def renew(self, lease: Lease) -> bool:
+        """Keep a job; False where it is not this worker's any more."""
+        sql = "UPDATE sources SET lease_until = now() + %s WHERE collection = %s AND worker = %s RETURNING 1"
+        return bool(self._rows(sql, timedelta(seconds=LEASE_S), lease.collection, lease.worker))
+
+    def done(self, lease: Lease, commit: str) -> None:
+        """Note that a job is done that had nothing to publish. Raises `Cancelled` as `finish`."""
+        with self.database.failures(), self.database.connect() as connection, connection.transaction():
+            finish(connection, lease, commit)
+
+    def fail(self, lease: Lease, problem: str) -> None:
+        """Give a job back that went wrong; it is tried again later, or parked."""
+        self._rows(
+            "UPDATE sources SET worker = '', lease_until = NULL, problem = %s, due_at = now() + attempts * %s, "
+            "parked_at = CASE WHEN attempts >= %s THEN now() END WHERE collection = %s AND worker = %s",
+            problem.replace("\0", "")[:_PROBLEM_CHARS],
+            timedelta(seconds=RETRY_S),
+            ATTEMPTS,
+            lease.collection,
+            lease.worker,
+        )
+
+    def release(self, lease: Lease) -> None:
+        """Give a job back untried: its worker was asked to end."""
+        self._rows(
+            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1 "
+            "WHERE collection = %s AND worker = %s",
+            lease.collection,
+            lease.worker,
+        )
+
+
+def finish(connection: Connection, lease: Lease, commit: str) -> None:
+    """Note in the transaction that publishes a collection that its job is done. Raises `Cancelled` where the job is not
+    this worker's any more: then nothing may be published."""
+    found = connection.execute(
+        "UPDATE sources SET worker = '', lease_until = NULL, attempts = 0, problem = '', done_at = now(), "
+        "done_count = done_count + 1, commit = %s, "
+        "due_at = CASE WHEN due_at > taken_at THEN due_at ELSE now() + every END "  # added again meanwhile
+        "WHERE collection = %s AND worker = %s RETURNING 1",
+        (commit, lease.collection, lease.worker),
+    ).fetchone()
+    if found is None:
+        raise errors.Cancelled(f"{lease.collection!r} was removed, or given to another worker.")
+
+
+_OF_VIEWS: Final = ("bits", "vectors", "path_postings", "postings", "definitions", "entries", "contents", "skipped")
+"""Tables whose rows stand under a view, those first that refer to others."""
+
+
+def delete_views(database: Database, owner: str, collection: str) -> bool:
+    """Delete what is published under a name, whatever its ref; whether there was anything. A writer that fills it
+    meanwhile is waited for."""
+    with database.failures(), database.connect() as connection, connection.transaction():
+        connection.execute("SET LOCAL statement_timeout = 0")
+        rows = connection.execute(
+            "SELECT view_id FROM views WHERE owner = %s AND collection = %s FOR UPDATE", (owner, collection)
+        ).fetchall()
+        views = [row[0] for row in rows]
+        for table in _OF_VIEWS if views else ():
+            connection.execute(f"DELETE FROM {table} WHERE view_id = ANY(%s::bigint[])".encode(), (views,))
+        connection.execute("DELETE FROM views WHERE view_id = ANY(%s::bigint[])", (views,))
+        return bool(views)
