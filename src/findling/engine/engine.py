@@ -311,9 +311,9 @@ class Engine(Questions):
                 remedy="Leave --store (FINDLING_STORE, store.url) out.",
             )
 
-    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+    def freshen(self, asked: Question) -> tuple[Freshness, str]:
         store = self._store
-        return store.mending(lambda: freshen(store, wait_s, progress, asked), lambda: store.may_begin_anew(wait_s))
+        return store.mending(lambda: freshen(store, asked), lambda: store.may_begin_anew(asked.wait_s))
 
     @property
     def collection(self) -> OpenCollection:
@@ -412,23 +412,16 @@ class Engine(Questions):
 
     # --- questions ------------------------------------------------------------------------------------------
 
-    def answered(
-        self,
-        asked: Question,
-        answer: Callable[[Answers, Freshened], _Answer],
-        *,
-        wait_s: float | None,
-        progress: OnProgress | None,
-    ) -> _Answer:
+    def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         started = time.monotonic()
         store = self._store
 
         def attempt() -> _Answer:
-            fresh = Freshened(*freshen(store, wait_s, progress, asked), started, wait_s)
+            fresh = Freshened(*freshen(store, asked), started, asked.wait_s)
             with store.for_one_answer():
                 return answer(self._answers, fresh)
 
-        return store.mending(attempt, lambda: store.may_begin_anew(wait_s))
+        return store.mending(attempt, lambda: store.may_begin_anew(asked.wait_s))
 
     def similar(
         self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]

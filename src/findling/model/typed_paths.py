@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from findling.model.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 """A path as a caller may give it."""

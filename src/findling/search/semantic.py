@@ -163,8 +163,6 @@ def _running_sum(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return running
 
 
-_QUERIES_REMEMBERED = 256
-
 _CHUNK = (1 << CHUNK_BITS) - 1
 """The part of a unit's id that is a chunk's place in its file."""
 
@@ -179,7 +177,6 @@ class SemanticChannel:
         self._reader = reader
         self._embedder = embedder
         self._model_id = model_id
-        self._queries: dict[str, NDArray[np.float32]] = {}
 
     @property
     def calibration(self) -> Calibration:
@@ -193,12 +190,7 @@ class SemanticChannel:
 
     def encode(self, text: str) -> NDArray[np.float32]:
         """A question's vector; zeros when the model knows no word of it. Raises `EmbedderUnavailable`."""
-        known = self._queries.get(text)
-        if known is None:
-            if len(self._queries) >= _QUERIES_REMEMBERED:
-                self._queries.clear()
-            known = self._queries[text] = self._embedder.encode_query(text)
-        return known
+        return self._embedder.encode_query(text)
 
     def propose(
         self, query: NDArray[np.float32], count: int, allowed: Set[int] | None, *, files: int = 0

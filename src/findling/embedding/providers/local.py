@@ -21,7 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.providers.vectors import Malformed, OtherDimensions, Prefixes, prefixes_of, unit_rows
+from findling.embedding.providers.vectors import (
+    Malformed,
+    OtherDimensions,
+    Prefixes,
+    ProvidedEmbedder,
+    prefixes_of,
+    unit_rows,
+)
 from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -41,7 +48,7 @@ FAILED_IN_A_ROW: Final = 32
 """After this many failures without a single vector between them, the model is at fault, not the texts."""
 
 
-class InProcessEmbedder:
+class InProcessEmbedder(ProvidedEmbedder):
     """``compute`` gives a vector of any length above 0 for each text, or raises whatever it raises."""
 
     problem = None
@@ -55,6 +62,7 @@ class InProcessEmbedder:
         dimensions: int | None,
         batch_texts: int,
     ) -> None:
+        super().__init__()
         self._model = model
         self._compute = compute
         self._batch_texts = batch_texts
@@ -65,20 +73,9 @@ class InProcessEmbedder:
         if dimensions not in (None, made):
             raise wrong_dimensions(model, dimensions or 0, made)
         self._dimensions = made
-        self._fingerprint = Fingerprint("local", model, version, made, prefix_scheme=self._prefixes.scheme)
+        self.fingerprint = Fingerprint("local", model, version, made, prefix_scheme=self._prefixes.scheme)
 
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return self._fingerprint
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.embed_batch(texts).rows
-
-    def encode_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        if not text.strip():
-            return np.zeros(self._fingerprint.dimensions, np.float32)
+    def _query(self, text: str) -> NDArray[np.float32]:
         row: NDArray[np.float32] = self._vectors([self._prefixes.query + text])[0][0]
         return row
 
@@ -87,7 +84,7 @@ class InProcessEmbedder:
         order = list(range(len(texts)))
         if deadline is None:
             order.sort(key=lambda place: len(texts[place]))
-        rows = np.zeros((len(texts), self._fingerprint.dimensions), np.float32)
+        rows = np.zeros((len(texts), self.fingerprint.dimensions), np.float32)
         failed: dict[int, str] = {}
         done = 0
         while done < len(order) and (deadline is None or time.monotonic() < deadline):
@@ -116,7 +113,7 @@ class InProcessEmbedder:
                 self._failed_in_a_row += 1
                 if self._failed_in_a_row >= FAILED_IN_A_ROW:
                     raise
-                return np.zeros((1, self._fingerprint.dimensions), np.float32), {0: error.message}
+                return np.zeros((1, self.fingerprint.dimensions), np.float32), {0: error.message}
             middle = len(texts) // 2
             (first, problems), (second, more) = self._each(texts[:middle]), self._each(texts[middle:])
             return np.concatenate((first, second)), problems | {middle + place: why for place, why in more.items()}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.providers.vectors import Malformed, OtherDimensions, RememberedQueries, prefixes_of, unit_rows
+from findling.embedding.providers.vectors import Malformed, OtherDimensions, ProvidedEmbedder, prefixes_of, unit_rows
 from findling.model import plurals
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound import events
@@ -426,34 +426,25 @@ def open_ollama(model: str, config: Config, *, dimensions: int | None, verify: b
     return made
 
 
-class OllamaEmbedder:
+class OllamaEmbedder(ProvidedEmbedder):
     """A model whose digest and dimensions are known."""
 
     def __init__(self, client: OllamaClient, digest: str) -> None:
+        super().__init__()
         assert client.dimensions is not None
         self._client = client
         self._prefixes = prefixes_of(client.model)
-        self._fingerprint = Fingerprint(
+        self.fingerprint = Fingerprint(
             "ollama", client.model, digest, client.dimensions, prefix_scheme=self._prefixes.scheme
         )
-        self._queries = RememberedQueries()
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return self._fingerprint
 
     @property
     def problem(self) -> EmbedderUnavailable | None:
         """See Embedder."""
         return self._client.problem
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.embed_batch(texts).rows
-
-    def encode_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self._queries.encode(text, self, lambda query: self._client.embed(self._prefixes.query + query))
+    def _query(self, text: str) -> NDArray[np.float32]:
+        return self._client.embed(self._prefixes.query + text)
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. A blank text is not sent."""
@@ -461,6 +452,6 @@ class OllamaEmbedder:
         sent = [self._prefixes.document + texts[place] for place in places]
         made = self._client.embed_batch(sent, deadline=deadline)
         done = len(texts) if len(made.rows) == len(sent) else places[len(made.rows)]
-        rows = np.zeros((done, self._fingerprint.dimensions), np.float32)
+        rows = np.zeros((done, self.fingerprint.dimensions), np.float32)
         rows[places[: len(made.rows)]] = made.rows
         return Batch(rows, {places[place]: why for place, why in made.failed.items()})

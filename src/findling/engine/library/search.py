@@ -111,10 +111,8 @@ def search(
             return may_hold[key](own)
 
         found = engines.answered(
-            Question(query, within=within),
+            Question(query, within=within, wait_s=wait_s, progress=progress),
             lambda answers, _: _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
-            wait_s=wait_s,
-            progress=progress,
         )
         for key, source in ready.items():
             if key in engines.problems:

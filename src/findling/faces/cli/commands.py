@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
@@ -24,6 +23,7 @@ from findling.search.query import taken_from_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from findling.config.roots import Root
     from findling.contracts.workspaces import Workspace

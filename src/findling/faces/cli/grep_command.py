@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.faces.cli import terminal
@@ -17,6 +16,7 @@ from findling.model.typed_paths import inside, lies_in
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from findling.engine import Engine
     from findling.faces.cli.session import Session

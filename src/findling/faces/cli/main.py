@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from findling import __version__, config, engine, outbound
@@ -22,6 +21,7 @@ from findling.model.errors import FileAccess, FindlingError, InvalidInput
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from findling.engine import Engine
 

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.faces.cli import terminal
@@ -22,6 +21,7 @@ from findling.model.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from findling.config.roots import Root
     from findling.engine import Engine
