@@ -63,7 +63,7 @@ RECALL = 0.8
 
 _WORD = re.compile(r"\w+")
 _ROW = re.compile(r"^(\S.*?):(\d+)-(\d+)  ")
-_RELATED = re.compile(r"^  (?:\w+ )+?(\S+):(\d+)  ")
+_RELATED = re.compile(r"^  (?:\w+ )+?(\S*):(\d+)  ")
 
 
 class Seen(NamedTuple):
@@ -158,7 +158,7 @@ def _printed(text: str) -> Iterator[Seen]:
         elif line.startswith("  ") and number.isdecimal() and path:
             yield Seen(size, path, range(int(number), int(number) + 1))
         elif related := _RELATED.match(line):
-            yield Seen(size, related[1], range(int(related[2]), int(related[2]) + 1))
+            yield Seen(size, related[1] or path, range(int(related[2]), int(related[2]) + 1))
         else:
             yield Seen(size)
 

@@ -6,10 +6,10 @@ CORPORA holds a folder with an index for each repository (``prepare.py`` lays th
 indexes); QUESTIONS is a file of JSON lines with ``repo``, ``query`` and ``spans``, each with ``path``, ``start_line``
 and ``end_line``; those without spans only count for the places and the characters. Indexes are asked as they are.
 
-Of each answer the hits are looked at that are of a cited file, and of each of them its first forty lines worth showing.
-Printed: the share of the cited lines among them, over all questions, over those whose file is in the answer, and over
-those whose file is the first; the share that a default answer shows, which has one place in full, or three; the share
-of places of one line; the characters of default answers.
+Of each answer with all places the hits are looked at that are of a cited file, and of each of them its first forty
+lines worth showing. Printed: the share of the cited lines among them, over all questions, over those whose file is in
+the answer, and over those whose file is the first; the share that a default answer shows, with all its lines; the share
+of places of one line; the characters that a default answer prints.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from findling import Query
 from findling.engine import Engine
+from findling.faces.cli.terminal import PlainView
+from findling.faces.cli.terminal.lines import Places
 from findling.model.types import Hit, SearchResult
 from findling.search import lines_of
 
@@ -32,9 +35,9 @@ LINES = 40
 """What is looked at of each hit, so that a program that shows more is not better for that."""
 
 
-def shown(hit: Hit) -> set[int]:
-    """The lines of a hit that its answer shows."""
-    return set([number for number, _ in lines_of(hit.body) if number][:LINES])
+def shown(hit: Hit, most: int | None = LINES) -> set[int]:
+    """The lines of a hit that its answer shows, the first ``most``."""
+    return set([number for number, _ in lines_of(hit.body) if number][:most])
 
 
 def cited(question: dict[str, Any]) -> dict[str, set[int]]:
@@ -45,9 +48,9 @@ def cited(question: dict[str, Any]) -> dict[str, set[int]]:
     return lines
 
 
-def share(lines: dict[str, set[int]], hits: Iterable[Hit], files: Iterable[str]) -> float:
+def share(lines: dict[str, set[int]], hits: Iterable[Hit], files: Iterable[str], most: int | None = LINES) -> float:
     """Of the cited lines of some files those that the hits show."""
-    seen = sum(len(lines[hit.path] & shown(hit)) for hit in hits if hit.path in lines)
+    seen = sum(len(lines[hit.path] & shown(hit, most)) for hit in hits if hit.path in lines)
     return seen / sum(len(lines[path]) for path in files)
 
 
@@ -58,7 +61,7 @@ def measured(answers: Sequence[tuple[dict[str, Any], SearchResult, SearchResult]
         if not lines:
             continue
         every.append(share(lines, result.hits, lines))
-        default.append(share(lines, answered.hits, lines))
+        default.append(share(lines, answered.hits, lines, None))
         among = {hit.path for hit in result.hits} & lines.keys()
         if among:
             present.append(share(lines, result.hits, among))
@@ -111,12 +114,10 @@ def main() -> None:
 
 
 def characters(result: SearchResult) -> int:
-    """What a default answer takes as plain text: a line for each hit, and the bodies."""
-    return sum(
-        len(f"{hit.path}:{hit.start_line}-{hit.end_line}  {hit.qualified_name}  [{','.join(hit.sources)}]\n")
-        + sum(len(line) + 3 for line in hit.body.split("\n") if hit.body)
-        for hit in result.hits
-    )
+    """What a default answer takes as plain text."""
+    out = StringIO()
+    PlainView(out, Places(Path(), Path())).search(result, explain=False)
+    return len(out.getvalue())
 
 
 if __name__ == "__main__":

@@ -39,10 +39,11 @@ def questions(folders: Mapping[str, Path]) -> list[tuple[str, dict[str, Any]]]:
         found += [
             (name, {"query": text}) for name in ("search_code", "search_semantic", "search_keyword", "hybrid_search")
         ]
-        found += [(name, {"query": text}) for name in ("semantic_search", "query_docs", "search_docs", "explore")]
+        found += [(name, {"query": text}) for name in ("semantic_search", "query_docs", "search_docs")]
     for name in ("Thing1", "act3", "VALUE_0"):
         found += [("find_symbol", {"name": name}), ("locate_symbol", {"name": name, "include_references": True})]
         found += [("impact", {"name": name})]
+    found += [("explore", {"query": "Thing1"})]  # by text it shows eight places, and cannot be asked for all
     for path in some:
         found += [(name, {"path": path}) for name in ("get_file", "list_defs_in_file", "get_file_outline")]
     found += [("find_similar", {"docPath": path}) for path in _paths(folders, "*.md")]

@@ -57,7 +57,7 @@ WORK: Mapping[str, str] = {
         from findling.engine.watching import Watcher
         watcher = Watcher(lambda: Engine.open(root=root))
         watcher.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + 120
         while not watcher.taken_in and time.monotonic() < until:
             time.sleep(0.05)
         watcher.stop()
@@ -67,7 +67,7 @@ WORK: Mapping[str, str] = {
         from findling.engine.library.fetching.fetch_requests import FileRequest
         with Library.open() as library:
             job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))
-            until = time.monotonic() + 20
+            until = time.monotonic() + 120
             while time.monotonic() < until:
                 found = library.jobs.get(job.id)
                 if found.status != "running":

@@ -26,9 +26,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "library"))
 
+import killed_workers
 from actors import Actor, assert_nothing_lost, edit, lay_out
 from asked_servers import MAY_HAPPEN, AskedServer
 from file_servers import FileServer, commit, git_server
@@ -40,8 +42,17 @@ from findling.engine.library import Library
 from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
 from findling.engine.library.fetching.running import run_here
 from findling.store.local.lock import WriterLock
+from postgresql_server import binaries
 
-GOALS: Mapping[str, int] = {"index": 400, "embed": 120, "watch": 120, "fetch": 120, "serve": 120, "background": 120}
+GOALS: Mapping[str, int] = {
+    "index": 400,
+    "embed": 120,
+    "watch": 120,
+    "fetch": 120,
+    "serve": 120,
+    "background": 120,
+    **({"team": 100} if binaries() is not None else {}),  # workers of a store in PostgreSQL
+}
 KILLS = 20
 """In a round, one after the other, before anything is put right."""
 
@@ -71,6 +82,8 @@ class Round(NamedTuple):
 
 def one_round(kind: str, seed: int, base: Path) -> Round:
     """Raises `AssertionError` for whatever is wrong afterwards."""
+    if kind == "team":
+        return Round(KILLS, killed_workers.one_round(seed, base, KILLS))
     return _fetching(seed, base) if kind == "fetch" else _in_a_project(kind, seed, base)
 
 

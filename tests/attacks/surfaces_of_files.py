@@ -28,6 +28,7 @@ from findling.model.reading import Embedded, Reading
 from findling.model.types import Mode, SkippedFile
 from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Task, WorkerPool
+from findling.store.local import layout
 
 # --- names of files -----------------------------------------------------------------------------------------------
 
@@ -351,7 +352,8 @@ class IndexFiles:
     def check(self, made: Damage) -> None:
         store, query = self._root / ".findling", QUERIES[made.seed % len(QUERIES)]
         later = (MODES[made.seed % len(MODES)],)
-        shutil.rmtree(store)
+        while store.exists():  # a thread of the text index's library may still end what it was writing there
+            layout.discard(store)
         shutil.copytree(self._kept, store)
         if made.moment == "before":
             self._damage(made)

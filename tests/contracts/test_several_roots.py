@@ -404,6 +404,17 @@ def test_a_root_that_is_not_indexed_yet_is_scanned_beside_one_that_is(
             assert opened.roots[0].engine.status().indexing_status == "not_indexed", tool
 
 
+def test_a_defect_in_the_background_costs_one_root_and_is_logged(
+    indexed: Path, shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Workspace(roots=[indexed, shop]) as opened:
+        monkeypatch.setattr(opened.roots[0], "_open_engine", lambda: 1 / 0)
+        opened.watch()
+        assert opened.roots[0].watched is None
+        assert opened.roots[1].watched is not None
+        assert "watch failed for" in caplog.text
+
+
 def test_a_path_prefix_names_the_root(both: Workspace, project_name: str) -> None:
     everywhere = facts(both, "search_docs", query="the", limit=100)
     for prefix in ("shop", "shop/", "shop/docs", "sho"):

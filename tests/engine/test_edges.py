@@ -228,6 +228,117 @@ def test_local_names_and_names_from_elsewhere_are_no_uses(project: Opened) -> No
     assert engine.callers("dump").edges == ()
 
 
+SHADOWED = {
+    "a.py": (
+        "def item(): ...\n"
+        "[item() for item in things]\n"
+        "def one(x):\n"
+        "    match x:\n"
+        "        case [item, Box(y=item), {1: item}, *item] | (Box() as item):\n"
+        "            item()\n"
+        "def two(x):\n"
+        "    with open(x) as (item, z):\n"
+        "        item()\n"
+        "def three(x):\n"
+        "    class Own: ...\n"
+        "    item()  # used\n"
+        "    return [z for z in item() if (lambda item: item())(z)]  # used\n"
+        "def four(x):\n"
+        "    def item(): ...\n"
+        "    item()\n"
+    ),
+    "go.mod": "module x\n",
+    "a.go": (
+        "package x\nfunc item() {}\nfunc one(c chan func(), v any) {\n"
+        "\tselect {\n\tcase item := <-c:\n\t\titem()\n\t}\n"
+        "\tswitch item := v.(type) {\n\tcase func():\n\t\titem()\n\t}\n"
+        "\titem() // used\n"
+        "\tfor item := range c { item() }\n"
+        "\tf := func(item func()) { item() }\n"
+        "\titem := item() // used\n\titem()\n}\n"
+    ),
+    "a.js": (
+        "import { item } from './b.js';\nit('goes', (item) => item());\nitem(); // used\n"
+        "function two({ item }) { return () => item(); }\n"
+    ),
+    "b.js": "export function item() {}\n",
+    "a.c": (
+        "static int item(int a) { return a; }\nint one(int (*item)(int)) { return item(1); }\n"
+        "int two(int a) {\n  { int item = a; use(item); }\n  return item(a); // used\n}\n"
+    ),
+    "a.rs": (
+        "fn item() {}\nfn one(x: Option<fn()>) {\n    if let Some(item) = x { item() }\n"
+        "    match x { Some(item) => item(), _ => item() } // used\n    let z = |item: fn()| item();\n}\n"
+    ),
+    "A.java": (
+        "class A { int item; int item() { return item; }\n"
+        "  int one(A a) {\n    int item = item(); // used\n    return this.item + a.item + item; } }\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name"),
+    [("py", "a.item"), ("go", "item"), ("js", "item"), ("c", "item"), ("rs", "item"), ("java", "A.item")],
+)
+def test_what_a_block_binds_hides_what_is_called_so_elsewhere(project: Opened, suffix: str, name: str) -> None:
+    files = {path: text for path, text in SHADOWED.items() if path.endswith((f".{suffix}", ".mod"))}
+    lines = [
+        (path, number)
+        for path, text in files.items()
+        for number, line in enumerate(text.split("\n"), 1)
+        if "used" in line
+    ]
+    found = project(files).callers(name)
+    assert sorted((edge.path, edge.line) for edge in found.edges) == lines
+
+
+def test_a_field_that_is_read_is_no_use_of_a_method_of_its_name(project: Opened) -> None:
+    engine = project(
+        {
+            "go.mod": "module x\n",
+            "a.go": (
+                "package x\ntype Opt struct { label string }\ntype Box struct {}\n"
+                'func (b *Box) label() string { return "" }\n'
+                "func use(o *Opt, b *Box) {\n\tprint(o.label)\n\tfor _, each := range all() {\n"
+                "\t\tprint(each.label)\n\t\teach.label()\n\t}\n\tcall(b.label)\n}\n"
+            ),
+        }
+    )
+    assert [(edge.line, edge.kind, edge.grade) for edge in engine.callers("label").edges] == [
+        (9, "call", "likely"),
+        (11, "read", "likely"),
+    ]
+
+
+def test_what_may_mean_too_many_definitions_is_counted_and_not_listed(project: Opened) -> None:
+    engine = project(
+        {f"m{number}.py": f"class Part{number}:\n    def weigh(self): ...\n" for number in range(12)}
+        | {"use.py": "def go(thing, part3):\n    thing.weigh()\n    part3.weigh()\n"}
+    )
+    found = engine.callers("Part3.weigh")
+    assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
+        (3, "likely", "`part3` is named as its type is")
+    ]
+    assert found.notes == ("1 use that may mean any of more than 10 definitions left out.",)
+    assert engine.callees("go").notes == found.notes
+
+
+def test_what_a_module_gives_as_a_whole_has_members_of_its_own(project: Opened) -> None:
+    engine = project(
+        {
+            "user.js": "module.exports = User;\nfunction User() {}\nUser.all = function () {};\n",
+            "main.js": "var Person = require('./user');\nPerson.all();\nrun(Person);\n",
+        }
+    )
+    assert edges(engine.callers("User.all")) == [("main.js", 2, "", "certain")]
+    assert [(edge.path, edge.line) for edge in engine.callers("User").edges] == [
+        ("main.js", 2),
+        ("main.js", 3),
+        ("user.js", 1),
+    ]
+
+
 def test_a_common_name_is_never_likely_by_being_the_only_one(project: Opened) -> None:
     engine = project({"a.py": "class A:\n    def append(self, x): ...\ndef go(x):\n    x.append(1)\n"})
     assert [(edge.grade, edge.why) for edge in engine.callers("append").edges] == [("possible", "same name")]
@@ -446,10 +557,11 @@ def test_packages_and_headers_of_other_languages(
     assert edges(project(PACKAGES).callers(name)) == used
 
 
-def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
+def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> None:
     found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
-    assert found.edges == ()
-    assert found.notes == ("Uses are not followed in lua; 'findling symbol --refs' lists uses of the name.",)
+    assert edges(found) == [("a.lua", 2, "", "possible")]
+    assert found.totals["possible"] == 1
+    assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
 
 
 def test_bad_names_are_refused(project: Opened) -> None:

@@ -361,15 +361,16 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("search", "retry", answers=[ANSWER])
     assert ran.status == 0
     assert ran.out == (
-        "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "src/http/client.py:9-11  Client.retry\n"
         "  begin data 5f0a9c\n"
         "   9  def retry(self):\n"
         "  10      wait()\n"
         "  11\n"
         "  end data 5f0a9c\n"
-        "  also 120-130 Client.send, 200-210\n"
         "\n"
-        "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
+        "docs/notes.md:1-1  -  changed since it was indexed\n"
+        "\n"
+        "whole definitions: findling symbol Client.send\n"
     )
     assert ran.err == ""
     assert ran.engine.closed
@@ -390,13 +391,13 @@ def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callab
     ran = piped("search", "retry", answers=[GROUPED])
     assert ran.out == (
         "== docs ==\n"
-        "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
+        "docs/notes.md:1-1  -  changed since it was indexed\n"
         "  and 2 translations\n"
         "\n"
-        "docs/more.md:1-1  -  [keyword]\n"
+        "docs/more.md:1-1  -\n"
         "\n"
         "== code ==\n"
-        "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "src/http/client.py:9-11  Client.retry\n"
         "  begin data 5f0a9c\n"
         "   9  def retry(self):\n"
         "  10      wait()\n"
@@ -407,10 +408,10 @@ def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callab
     lines = unstyled(shown("search", "retry", answers=[GROUPED]).out).splitlines()
     assert [line for line in lines if line.startswith(("==", "docs/", "src/"))] == [
         "== docs ==",
-        "docs/notes.md:1-1  [keyword]  changed since it was indexed",
-        "docs/more.md:1-1  [keyword]",
+        "docs/notes.md:1-1  changed since it was indexed",
+        "docs/more.md:1-1",
         "== code ==",
-        "src/http/client.py:9-11  Client.retry  [keyword,semantic]",
+        "src/http/client.py:9-11  Client.retry",
     ]
     assert {"  and 2 translations", "  and 1 copy"} <= set(lines)
 
@@ -459,8 +460,8 @@ def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[.
     full = replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
     ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, short, short))])
     body = "  5  first\n     … 2 lines\n  8  second\n"
-    block = f"docs/notes.md:5-8  -  [keyword]\n  begin data 5f0a9c\n{body}  end data 5f0a9c\n"
-    assert ran.out == f"{block}\n{'docs/notes.md:1-1  -  [keyword]' + chr(10)}" + "docs/notes.md:1-1  -  [keyword]\n"
+    block = f"docs/notes.md:5-8  -\n  begin data 5f0a9c\n{body}  end data 5f0a9c\n"
+    assert ran.out == f"{block}\n{'docs/notes.md:1-1  -' + chr(10)}" + "docs/notes.md:1-1  -\n"
 
 
 def test_a_terminal_says_how_many_lines_it_has(
@@ -684,7 +685,7 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
     assert ran.err == "note: 1 of 3 definitions shown; see --limit\n"
     asked = {"references": True, "kind": "method", "language": None, "limit": 50}
-    assert ran.engine.calls[0][2] == {**asked, "body_chars": 6_000}
+    assert ran.engine.calls[0][2] == {**asked, "body_chars": 12_000}
     assert piped("symbol", "retry", "--rows", answers=[SYMBOLS]).engine.calls[0][2]["body_chars"] == 0
 
 
@@ -695,14 +696,14 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     other = replace(found, name="again")
     ran = piped("symbol", "retry", "again", answers=[[found, other]])
     one = [
-        "a.py:1-5  fn  Client.retry  def retry(self)",
+        "a.py:1-5  fn  Client.retry",
         "  begin data 5f0a9c",
         "  1  def retry(self):",
         "  2      pass",
         "     … 3 more lines",
         "  end data 5f0a9c",
     ]
-    assert ran.out.splitlines() == one * 2
+    assert ran.out.splitlines() == [*one, *one, "whole definitions: findling symbol Client.retry"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
     told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]
@@ -882,8 +883,8 @@ def test_a_terminal_gets_colours_links_and_highlights(shown: Callable[..., Ran],
     assert f"file://{tmp_path}/src/http/client.py" in ran.out
     assert "\x1b[1;31mretry\x1b[0m" in ran.out
     text = unstyled(ran.out)
-    assert "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n   9  def retry(self):\n" in text
-    assert "also 120-130 Client.send, 200-210" in text
+    assert "src/http/client.py:9-11  Client.retry\n   9  def retry(self):\n" in text
+    assert "whole definitions: findling symbol Client.send" in text
     assert "2 of 7 files, 3 ms" in text
     second = shown("search", "retry", "--page", "2", "-n", "2", answers=[replace(ANSWER, offset=2)])
     assert second.engine.calls[0][1][0].offset == 2

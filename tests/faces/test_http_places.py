@@ -37,13 +37,13 @@ BOUNDED = """
     import itertools, time
     from pathlib import Path
     from findling.engine import Engine
-    from findling.faces.mcp import http, http_guard, serve
+    from findling.faces.mcp import http, http_connections, http_guard, http_queue, serve
     from findling.faces.http.options import read_options
     from findling.model.types import Progress
-    http.MAX_CONNECTIONS = {connections}
-    http.REQUEST_S = {request_s}
+    http_connections.MAX_CONNECTIONS = {connections}
+    http_connections.REQUEST_S = {request_s}
     http_guard.MAX_SESSIONS = {sessions}
-    http.AT_ONCE, http.WAIT_S = {calls}, {wait_s}
+    http_queue.AT_ONCE, http_queue.WAIT_S = {calls}, {wait_s}
     symbols = Engine.symbols
     def odd(self, name, **options):
         for step in itertools.count() if name == "endless" else ():

@@ -118,8 +118,11 @@ def test_hosts_that_the_user_allows() -> None:
     assert target_of("http://[::1]:99/", allowed).permitted
     assert not target_of("http://localhost/", allowed).permitted
     assert not target_of("http://files.intern.evil.example/", allowed).permitted
-    with pytest.raises(FetchRefused):
-        target_of("http://localhost:8081/", allowed)
+    for url, host in (("http://localhost:8081/", "localhost:8081"), ("http://[::1]:98/", "[::1]:98")):
+        with pytest.raises(FetchRefused) as caught:
+            target_of(url, allowed)
+        assert f"may name {host}." in str(caught.value)
+        assert target_of(url, (host,)).permitted
 
 
 def test_a_slow_name_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from findling.engine.library.collections import data_directory
 from findling.engine.remote.working import Work, Worker
 from findling.faces.cli.main import main
 from findling.model import errors
-from findling.store.postgresql import Database, Team, ViewWriter
+from findling.store.postgresql import Database, Team, View, ViewWriter
+from findling.store.postgresql.database import migrations
 from postgresql_server import Server
 
 GUIDE = {"pour.py": "def pour_tea(cup):\n    return cup\n", "README.md": "# Guide\n\nHow to make tea.\n"}
@@ -173,6 +175,50 @@ def test_a_worker_that_dies_gives_its_job_back_and_one_that_lost_it_publishes_no
     assert rows_of(team, "views") == 0
     team.release(again)
     assert worker(team, url).work(once=True) == Work(done=1)
+
+
+def test_a_collection_that_another_program_publishes_waits_without_failing(
+    team: Team, url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("def a(): pass\n", encoding="utf-8")
+    team.add([("held", str(tmp_path), "")], None)
+    with ViewWriter(team.database, View("held", "live"), ""):
+        assert worker(team, url).work(once=True) == Work()
+        (source,) = team.sources()
+        assert (source.state, source.attempts, source.problem) == ("waiting", 0, "")
+    team._rows("UPDATE sources SET due_at = now()")
+    assert worker(team, url).work(once=True) == Work(done=1)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
+    version: int, team: Team, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgresql: Server
+) -> None:
+    for path, text in GUIDE.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    assert main(["index", str(tmp_path), "--collection", "guide"]) == 0
+    expected = found(url, "guide", "how is tea poured", monkeypatch, tmp_path)
+    older = Database(postgresql.new_database(f"version_{version}"))
+    older.rows("CREATE SCHEMA findling")
+    older.rows("CREATE TABLE migrations (number int PRIMARY KEY)")
+    for number, sql in enumerate(migrations()[:version], 1):
+        older.rows(sql.decode())
+        older.rows("INSERT INTO migrations VALUES (%s)", number)
+    tables = re.findall(r"CREATE TABLE (\w+)", migrations()[0].decode())
+    with team.database.connect() as read, older.connect() as write:
+        for table in tables:
+            with (
+                read.cursor().copy(f"COPY {table} TO STDOUT") as out,
+                write.cursor().copy(f"COPY {table} FROM STDIN") as into,
+            ):
+                for piece in out:
+                    into.write(piece)
+    monkeypatch.setenv("FINDLING_STORE", older_url := postgresql.url(f"version_{version}"))
+    with pytest.raises(errors.IndexUnavailable, match=f"has version {version} of the schema"):
+        found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path)
+    assert older.migrate() == len(migrations())
+    assert found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path) == expected
+    older.close()
 
 
 def test_many_workers_do_each_job_once(team: Team, url: str) -> None:

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
-from findling.model.types import Hit, Query
-from findling.search.answer import BESIDE, CHARS, OPEN, is_sure, show
-from findling.search.body import HEAD_LINES, LINES, NOTHING, Body, lines_of, make_body, whole
+from findling.model.types import Hit, Query, SymbolHit
+from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, OPEN, SURE_SHARE, is_sure, show
+from findling.search.body import HEAD_LINES, LINES, NOTHING, WHOLE, Body, definition_body, lines_of, make_body, whole
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS, Snippet
 
 NO_SNIPPET = Snippet(0, "", ())
@@ -26,10 +27,10 @@ def numbers(body: str) -> list[int]:
 
 
 def test_a_short_definition_is_the_place_and_a_long_one_is_not() -> None:
-    symbols = [symbol(1, 300, "class"), symbol(10, 10 + LINES - 1), symbol(20, 25), symbol(100, 100 + LINES)]
+    symbols = [symbol(1, 300, "class"), symbol(10, 10 + WHOLE - 1), symbol(20, 25), symbol(120, 120 + WHOLE)]
     assert whole(symbols, 21, 22) == (20, 25)
-    assert whole(symbols, 12, 30) == (10, 10 + LINES - 1)
-    assert whole(symbols, 110, 112) == (110, 112)
+    assert whole(symbols, 12, 30) == (10, 10 + WHOLE - 1)
+    assert whole(symbols, 130, 132) == (130, 132)
 
 
 def test_a_place_is_shown_with_what_it_stands_in_and_what_is_left_out_is_counted() -> None:
@@ -53,10 +54,11 @@ def test_a_place_is_shown_with_what_it_stands_in_and_what_is_left_out_is_counted
 
 def test_of_a_long_definition_head_part_and_exits_come_first() -> None:
     lines = [*FILE]
-    lines[149], lines[249] = "        return early", "    raise Late"
+    lines[146], lines[149], lines[249] = "    if soon:", "        return early", "    raise Late"
+    lines[147:149] = "        x = 1", ""
     body = make_body(lines, [symbol(100, 260)], 180, 185, [], NO_SNIPPET)
-    assert numbers(body.text(9, 10_000)) == [100, 150, *range(180, 186), 250]
-    assert body.text(9, 10_000).endswith("… 10 more lines")
+    assert numbers(body.text(11, 10_000)) == [100, 147, 150, *range(180, 186), 249, 250]
+    assert body.text(11, 10_000).endswith("… 10 more lines")
     assert numbers(body.text(1_000, 100_000)) == list(range(100, 261))
 
 
@@ -86,6 +88,25 @@ def test_lines_that_are_gone_since_are_not_shown() -> None:
     body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
     assert max(numbers(body.text(1_000, 100_000))) == 50
     assert NOTHING.text(10, 10) == ""
+
+
+def test_a_definition_has_the_short_constants_of_its_file_that_it_names() -> None:
+    lines = ["WAIT = 10", "OTHER = 1", "def retry():", "    sleep(WAIT)", "    wait = 1"]
+    constants = [symbol(1, 1, "constant")._replace(name="WAIT"), symbol(2, 2, "constant")._replace(name="OTHER")]
+    inner = symbol(5, 5, "variable")._replace(name="wait", scope="retry")
+    hit = SymbolHit("a.py", 3, 3, 5, "retry", "fn", "retry", "python", "def retry()", "exact")
+    body = definition_body(lines, [*constants, symbol(3, 5), inner], hit)
+    assert numbers(body.text(9, 1_000)) == [1, 2, 3, 4, 5]  # one line between two is shown
+    assert body.worth == [3, 4, 5, 1]
+
+
+def test_several_bodies_are_whole_where_there_is_room_and_else_the_short_ones_are() -> None:
+    short, long, longer = (Body(FILE, range(1, end + 1), end) for end in (10, 100, 200))
+    whole = [body.text(300, 10_000) for body in (long, short, longer)]
+    assert _texts([long, short, longer], sum(map(len, whole))) == whole
+    cut = _texts([long, short, longer], 1_500)
+    assert cut[1] == whole[1] and sum(map(len, cut)) <= 1_500
+    assert abs(len(cut[0]) - len(cut[2])) < 100
 
 
 @given(
@@ -121,8 +142,10 @@ def shown(query: Query, *, sure: bool = False) -> list[int]:
 
 
 def test_one_is_shown_in_full_where_the_order_is_sure_and_three_where_it_is_open() -> None:
-    assert shown(Query("x"), sure=True) == [LINES, *[0] * 9]
-    assert shown(Query("x")) == [LINES, *[LINES // BESIDE] * (OPEN - 1), *[0] * 7]
+    (sure, *none), (first, *beside, _, _, _, _, _, _, _) = shown(Query("x"), sure=True), shown(Query("x"))
+    assert none == [0] * 9 and sure > first > LINES
+    assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines < first for lines in beside)
+    assert len(show(TEN, BODIES, Query("x"), sure=True)[0].body) <= CHARS * SURE_SHARE
     assert shown(Query("x", bodies="none")) == [0] * 10
     assert shown(Query("x", bodies="all")) == [LINES] * 10
 
@@ -133,7 +156,7 @@ def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -
     for sure, full in ((True, [0, 7]), (False, [0, 1, 7])):
         shown = show(found, BODIES, query, sure=sure)
         assert [place for place, hit in enumerate(shown) if hit.body] == full
-        assert len(numbers(shown[7].body)) == LINES
+        assert len(numbers(shown[7].body)) > LINES
 
 
 @pytest.mark.parametrize(
@@ -173,4 +196,3 @@ def test_a_low_screen_holds_the_answer() -> None:
         assert found[0].body
         lines = len(found) + sum(hit.body.count("\n") + 1 for hit in found if hit.body)
         assert lines <= max(screen, len(found) + OPEN * 6)
-    assert CHARS == LINES * 150

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model import tokenizer
+from findling.search.analysis import analyse
 from findling.search.extract import (
     ANSWER_CHARS,
     Excerpt,
@@ -17,6 +20,9 @@ from findling.search.extract import (
     groups_of,
     trimmed,
 )
+from findling.search.readings import Said, nothing_near
+
+Closeness = Callable[[Sequence[str]], Sequence[float]]
 
 
 def weights(question: str) -> dict[str, float]:
@@ -31,13 +37,20 @@ def passage(*paragraphs: tuple[str, str], path: str = "a.md", value: float = 1.0
     return PassageText(path, (heading,) if heading else (), value, tuple(found))
 
 
+def extracted(
+    question: str, passages: Sequence[PassageText], closeness: Closeness | None = None
+) -> tuple[Excerpt, ...]:
+    said = Said(analyse(question), weights(question), nothing_near)
+    return extract(weights(question), said.shares, passages, closeness)
+
+
 def answer(excerpts: tuple[Excerpt, ...]) -> str:
     return "\n\n".join(excerpt.text for excerpt in excerpts)
 
 
 def test_the_paragraph_that_says_it_leads() -> None:
-    found = extract(
-        weights("reload the configuration"),
+    found = extracted(
+        "reload the configuration",
         [
             passage(
                 ("prose", "The server listens on a port that can be chosen freely by everybody."),
@@ -50,8 +63,8 @@ def test_the_paragraph_that_says_it_leads() -> None:
 
 
 def test_what_is_introduced_comes_along_and_markup_does_not() -> None:
-    found = extract(
-        weights("install package"),
+    found = extracted(
+        "install package",
         [
             passage(
                 ("prose", "[![badge](x.svg)](y)"),
@@ -67,14 +80,14 @@ def test_what_is_introduced_comes_along_and_markup_does_not() -> None:
 
 def test_the_same_is_not_said_twice() -> None:
     said = ("prose", "Parcels wait in the dead letter queue until a person looks at them.")
-    found = extract(weights("where do parcels wait"), [passage(said), passage(said, path="b.md", value=0.9)])
+    found = extracted("where do parcels wait", [passage(said), passage(said, path="b.md", value=0.9)])
     assert [excerpt.path for excerpt in found] == ["a.md"]
 
 
 def test_documents_say_different_things() -> None:
     one = passage(("prose", "Parcels wait in the dead letter queue."))
     other = passage(("prose", "Late parcels wait at the customs office for stamps."), path="b.md", value=0.95)
-    assert [excerpt.path for excerpt in extract(weights("where do parcels wait"), [one, other])] == ["a.md", "b.md"]
+    assert [excerpt.path for excerpt in extracted("where do parcels wait", [one, other])] == ["a.md", "b.md"]
 
 
 def test_markup_around_words_goes_and_placeholders_in_code_stay() -> None:
@@ -111,7 +124,7 @@ def test_words_are_not_cut_apart() -> None:
 
 def test_meaning_decides_where_words_do_not() -> None:
     passages = [passage(("prose", "Boil the carrots with salt."), ("prose", "Deliver parcels by van."))]
-    found = extract(weights("soup"), passages, lambda texts: [1.0 if "carrots" in text else 0.0 for text in texts])
+    found = extracted("soup", passages, lambda texts: [1.0 if "carrots" in text else 0.0 for text in texts])
     assert found[0].text.startswith("Boil the carrots with salt.")
 
 
@@ -121,7 +134,7 @@ PIECES = st.text(alphabet="ab .:\n`-|<>#*1日", max_size=400)
 
 @given(st.lists(st.tuples(KINDS, PIECES), max_size=8), st.sampled_from(["a b", "", "日", "a"]))
 def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, str]], question: str) -> None:
-    found = extract(weights(question), [passage(*paragraphs), passage(*paragraphs, path="b.md")])
+    found = extracted(question, [passage(*paragraphs), passage(*paragraphs, path="b.md")])
     assert len(answer(found)) <= ANSWER_CHARS
     for excerpt in found:
         assert excerpt.text.strip()
@@ -129,8 +142,8 @@ def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, 
 
 
 def test_nothing_gives_nothing() -> None:
-    assert extract({}, []) == ()
-    assert extract(weights("x"), [passage(("prose", "---"))]) == ()
+    assert extracted("", []) == ()
+    assert extracted("x", [passage(("prose", "---"))]) == ()
 
 
 def test_a_section_that_is_about_it_leads_before_a_paragraph_that_mentions_it() -> None:
@@ -139,7 +152,19 @@ def test_a_section_that_is_about_it_leads_before_a_paragraph_that_mentions_it() 
         ("prose", "Parcels may have 40 MB; larger ones are cut in two."), path="a.md", heading="Upload limit"
     )
     mentions = passage(("prose", "Whoever has much to upload knows no limit of time."), path="b.md", heading="Queues")
-    assert extract(weights("upload limit"), [about, mentions])[0].path == "a.md"
+    assert extracted("upload limit", [about, mentions])[0].path == "a.md"
+
+
+def test_words_that_are_near_those_of_the_question_count() -> None:
+    """As told by the bundled model."""
+
+    def near(words: Sequence[str], texts: Sequence[Collection[str]]) -> list[list[float]]:
+        return [[0.9 if word == "remove" and "Delete" in text else 0.0 for word in words] for text in texts]
+
+    passages = [passage(("prose", "A parcel may be late.")), passage(("prose", "Delete parcels here."), path="b.md")]
+    said = Said(analyse("remove a parcel"), weights("remove a parcel"), near)
+    assert extracted("remove a parcel", passages)[0].path == "a.md"
+    assert extract(weights("remove a parcel"), said.shares, passages)[0].path == "b.md"
 
 
 def test_a_row_of_a_table_leads_before_a_paragraph_that_mentions_it() -> None:
@@ -148,6 +173,6 @@ def test_a_row_of_a_table_leads_before_a_paragraph_that_mentions_it() -> None:
         ("table", "| option | default |\n| --- | --- |\n| upload limit | 40 MB |\n| retries | 3 |"), path="b.md"
     )
     mentions = passage(("prose", "The default of the upload limit does not count for parcels that wait."), path="a.md")
-    assert extract(weights("default upload limit"), [mentions, table])[0].path == "b.md"
+    assert extracted("default upload limit", [mentions, table])[0].path == "b.md"
     apart = passage(("table", "| upload | default |\n| --- | --- |\n| size | 40 MB |\n| limit | 3 |"), path="b.md")
-    assert extract(weights("size limit"), [mentions, apart])[0].path == "b.md"
+    assert extracted("size limit", [mentions, apart])[0].path == "b.md"

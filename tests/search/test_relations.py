@@ -74,14 +74,14 @@ def test_it_is_told_who_calls_a_definition_and_what_it_calls() -> None:
     assert ("inherited_by", "shop/disk.py", 3) in told(FILES, "shop/base.py:Store")
 
 
-def test_lines_and_signatures_are_shown_with_the_reason_of_a_likely_edge_and_tests_are_counted() -> None:
+def test_lines_and_names_are_shown_with_the_grade_of_a_likely_edge_and_tests_are_counted() -> None:
     found, every = relating(FILES)
     related = found.of(every["shop/disk.py:Disk.put"], 5_000)
     assert related.in_tests == 2
     assert [each.marked for each in related.found[1:4]] == [
-        "disk.put(item) [likely: made by Disk()]",
-        "register(disk.put) [likely: made by Disk()]",
-        "clean(item)",
+        "disk.put(item) [likely]",
+        "register(disk.put) [likely]",
+        "clean",
     ]
 
 

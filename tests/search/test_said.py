@@ -21,14 +21,10 @@ from findling.search import places
 from findling.search.analysis import analyse
 from findling.search.ranking import ranker
 from findling.search.ranking.ranked_file import FileCosines, RankedFile
-from findling.search.readings import Nearness, Reading, Said
+from findling.search.readings import Nearness, Reading, Said, nothing_near
 
 QUESTION = "how do we refuse a stale Token"
 WEIGHTS = {"refus": 3.0, "stal": 2.0, "token": 1.0}
-
-
-def far(asked: Sequence[str], texts: Sequence[Collection[str]]) -> list[list[float]]:
-    return [[0.0] * len(asked)] * len(texts)
 
 
 def half(asked: Sequence[str], texts: Sequence[Collection[str]]) -> list[list[float]]:
@@ -40,7 +36,7 @@ def shares(near: Nearness, *texts: str, question: str = QUESTION) -> list[float]
 
 
 def test_each_word_of_the_question_counts_by_its_weight() -> None:
-    found = shares(far, "refused, refused again", "the staleTokens", "refuse stale_token", "fresh", "")
+    found = shares(nothing_near, "refused, refused again", "the staleTokens", "refuse stale_token", "fresh", "")
     assert found == pytest.approx([1 / 2, 1 / 2, 1.0, 0.0, 0.0])
 
 

@@ -433,6 +433,7 @@ class Config(Struct, frozen=True, kw_only=True):
     """Everything that can be decided, decided and checked. `Config()` has all defaults.
 
     ``refused`` holds, by key, what a project's own file asked for and may not decide: asked for, but never done.
+    ``person``: the user of a shared store for whom it is asked; '' for whoever the database's role is.
     ``provider_by_spelling``: nobody named ``embedding.provider``; a key that stands for it did.
     """
 
@@ -449,6 +450,7 @@ class Config(Struct, frozen=True, kw_only=True):
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     provider_by_spelling: bool = False
+    person: str = ""
     keys: Keys = field(default_factory=Keys)
 
     def ratio_for(self, intent: Literal["symbol", "path", "error", "natural_language"]) -> float:

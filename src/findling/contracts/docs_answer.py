@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from findling import embedding
 from findling.contracts import budget
 from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.index_state import COMPLETENESS
 from findling.contracts.model import Arguments, Call, Reply
+from findling.model.errors import EmbedderUnavailable
 from findling.model.term_rows import among
 from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import LOW_CONFIDENCE
@@ -20,9 +23,10 @@ from findling.outbound import events
 from findling.search import passages
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.extract import ANSWER_CHARS, Excerpt, PassageText, cut_between_words, extract
-from findling.search.keyword import inverse_document_frequency
 from findling.search.passages import Passage
+from findling.search.ranking.ranker import term_weights
 from findling.search.ranking.signals import STANDS_IN
+from findling.search.readings import Nearness, Said, nothing_near
 
 if TYPE_CHECKING:
     from findling.engine.documents import OpenDocuments
@@ -89,8 +93,9 @@ class _Answer(Struct, frozen=True):
 def _answer(opened: OpenDocuments, query: str) -> _Answer:
     asked = analyse(query)
     channel = opened.channel
-    found = passages.blended(opened.reader, asked, opened.files, channel, limit=PASSAGES)
-    weights = _weights(opened, asked)
+    weights = term_weights(opened.reader, asked)
+    said = Said(asked, weights, nothing_near if channel is None else _nearness()).shares
+    found = passages.blended(opened.reader, asked, opened.files, channel, said, limit=PASSAGES)
     texts = []
     for passage in found:
         document = opened.texts.of(passage.file)
@@ -104,9 +109,17 @@ def _answer(opened: OpenDocuments, query: str) -> _Answer:
         def closeness(pieces: Sequence[str]) -> list[float]:
             return channel.closeness(vector, pieces)
 
-    excerpts = extract(weights, texts, closeness)
+    excerpts = extract(weights, said, texts, closeness)
     confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
     return _Answer(excerpts, confidence, channel is not None)
+
+
+def _nearness() -> Nearness:
+    """By the bundled model's words, whichever model the documents have."""
+    try:
+        return partial(embedding.nearness, embedding.shared())
+    except EmbedderUnavailable:
+        return nothing_near
 
 
 def answered_by(found: Sequence[Passage], excerpts: Sequence[Excerpt]) -> Passage:
@@ -185,16 +198,6 @@ def _share_held(term: str, held: Set[str], asked: QueryTerms) -> float:
     if term in held:
         return 1.0
     return 0.0 if held.isdisjoint(asked.synonyms.get(term, ())) else STANDS_IN
-
-
-def _weights(opened: OpenDocuments, asked: QueryTerms) -> dict[str, float]:
-    """How much each term of the question says: less, the more files have it."""
-    manifest = opened.reader.manifest
-    total = manifest.files if manifest else 1
-    counts = opened.reader.term_counts(term_key(term) for term in asked.terms)
-    return {
-        term: weight * inverse_document_frequency(total, counts[term_key(term)]) for term, weight in asked.terms.items()
-    }
 
 
 def _source(excerpt: Excerpt) -> dict[str, Any]:

@@ -71,9 +71,7 @@ def _of_names(call: Call, given: Arguments, names: Sequence[str]) -> Reply | Non
     asked = call.workspace.asked
     wanted = [".".join(names), *names] if len(names) > 1 else list(names)
     room = _room(given)
-    every = asked.symbols_of(
-        wanted, limit=DEFINITIONS, body_chars=room * len(wanted), wait_s=WAIT_S, progress=call.progress
-    )
+    every = asked.symbols_of(wanted, limit=DEFINITIONS, body_chars=room, wait_s=WAIT_S, progress=call.progress)
     found = [each for each in every if any(hit.match == "exact" for hit in each.definitions)]
     plain = [name for name in names if not looks_like_a_name(name)]
     if not found or not {each.name for each in found} >= set(plain):
@@ -163,7 +161,7 @@ def _steps(call: Call, steps: Sequence[Step], room: int) -> list[dict[str, Any]]
     """The text of the steps of a chain that are not among the places, as far as there is room."""
     names = list(dict.fromkeys(step.name for step in steps))[:MOST_NAMES]
     wanted = {(step.path, step.line) for step in steps}
-    every = call.workspace.asked.symbols_of(names, body_chars=room * len(names), wait_s=0.0, progress=call.progress)
+    every = call.workspace.asked.symbols_of(names, body_chars=room, wait_s=0.0, progress=call.progress)
     hits = [hit for each in every for hit in each.definitions if (hit.path, hit.line) in wanted and hit.body]
     kept = []
     for hit in hits:

@@ -63,7 +63,7 @@ def chain(steps: Sequence[Step]) -> dict[str, Any]:
     lines = [
         f"{'  ' * each.depth}{each.name} {each.path}:{each.line}"
         + (f" (called in line {each.called_at})" if each.called_at else "")
-        + mark_of(each.grade, each.why)
+        + mark_of(each.grade)
         for each in steps
     ]
     return {"chain": lines} if lines else {}

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -376,18 +376,23 @@ class Workspace:
 
     def index_at_start(self) -> None:
         """As `Root.index_at_start`: each root's own configuration decides."""
-        for root in self.roots:
-            root.index_at_start()
+        self._behind(Root.index_at_start)
 
     def watch(self) -> None:
         """Take in files as they are saved, unless that is not wanted."""
-        for root in self.roots:
-            root.watch()
+        self._behind(Root.watch)
 
     def check_stored_models(self) -> None:
         """As `Root.check_stored_model`."""
+        self._behind(Root.check_stored_model)
+
+    def _behind(self, begin: Callable[[Root], None]) -> None:
+        """Do for each root what no call waits for: a defect costs that root alone, and is logged."""
         for root in self.roots:
-            root.check_stored_model()
+            try:
+                begin(root)
+            except Exception:  # noqa: BLE001 - nobody waits for it: it is logged, and the other roots go on
+                _log.exception("%s failed for %s", begin.__name__, root.name or "the root")
 
     def finish(self) -> None:
         """Wait for what goes on in the background: the end of a command whose process ends with it."""
@@ -396,8 +401,7 @@ class Workspace:
 
     def rest(self) -> None:
         """Close what questions have opened; the next one opens it again. What goes on in the background goes on."""
-        for root in self.roots:
-            root.rest()
+        self._behind(Root.rest)
         self._close_library()
 
     def close(self) -> None:

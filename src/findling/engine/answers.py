@@ -41,6 +41,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
+from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
@@ -50,8 +51,12 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """The reason that an answer gives when the embedder fails, by the reason of the failure."""
 
 
-RELATED_PART = 4
-"""Of the room for the text of definitions, this part may go to what belongs to one of them."""
+RELATED_PART, RELATED_CHARS = 4, 900
+"""What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
+several names together."""
+
+SHOWN_OF_A_NAME = 6
+"""Definitions of one name that are shown with their text."""
 
 SORTED_USES = 10_000
 """Uses of a name that are put in order before the first ones are answered: pages of them then fit together."""
@@ -214,7 +219,6 @@ class Answers:
         language: str | None,
         limit: int,
         offset: int = 0,
-        body_chars: int = 0,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id."""
         reader, unread = self.searched.index, self._unread(fresh)
@@ -228,8 +232,6 @@ class Answers:
                 limit=offset + limit,
             )
             found = definitions.found[offset:]
-            if body_chars:
-                found = self._with_bodies(found, body_chars)
             end = max(0, offset - definitions.total) + limit  # of the uses that are given
             uses = search.References((), 0)
             if references:
@@ -273,23 +275,30 @@ class Answers:
             generation=self.searched.generation,
         )
 
-    def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
-        """The same definitions; exact ones get their text, and what belongs to them, as long as a first line fits."""
-        told: list[types.SymbolHit] = []
-        with self.searched.answer():
-            relating = search.Relating(self.searched.index, self.searched.lines)
-            for hit in found:
-                file = self.searched.index.file_at(hit.path) if hit.match == "exact" else None
-                lines = self.searched.lines(file) if file and most > 0 else None
-                if lines:
-                    hit = replace(hit, related=relating.of_hit(hit, most // RELATED_PART))
-                    most -= search.chars_of(hit.related.found)
-                there = range(hit.start_line, min(hit.end_line, len(lines or ())) + 1)
-                body = search.Body(lines or (), search.code_first(lines or (), there), hit.end_line)
-                text = body.text(most, most)
-                most -= len(text)
-                told.append(replace(hit, body=text))
-        return told
+    def with_bodies(self, results: Sequence[types.SymbolResult], most: int) -> list[types.SymbolResult]:
+        """The same answers; the first exact definitions of each name get their text and what belongs to them. All are
+        whole where ``most`` characters hold them, else the short ones are and the others get equal shares."""
+        index = self.searched.index
+        bodies: dict[tuple[str, int], search.Body] = {}
+        with index.snapshot(), self.searched.answer():
+            relating = search.Relating(index, self.searched.lines)
+            for result in results:
+                for hit in _to_show(result.definitions):
+                    file = index.file_at(hit.path)
+                    lines = self.searched.lines(file) if file else None
+                    if file and lines:
+                        bodies[hit.path, hit.line] = search.definition_body(lines, index.symbols(file.blob_id), hit)
+            related_chars = min(most // RELATED_PART, RELATED_CHARS) // max(1, len(results))
+            texts = dict(zip(bodies, _texts(list(bodies.values()), most), strict=True))
+
+            shown = {(path, number) for (path, _), text in texts.items() for number, _ in search.lines_of(text)}
+
+            def told(hit: types.SymbolHit) -> types.SymbolHit:
+                text = texts.get((hit.path, hit.line), "")
+                related = search.but_for(relating.of_hit(hit, related_chars), shown) if text else hit.related
+                return replace(hit, body=text, related=related)
+
+            return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
 
     def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
         """Says that a name occurs in no file; nothing where it does, or where nobody can tell."""
@@ -313,6 +322,30 @@ class Answers:
                 exact_files=self.searched.files,
             )
         return self._searcher
+
+
+def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
+    """The definitions that are shown with their text: exact ones, none that stands in another, tests only where there
+    is nothing else."""
+    exact = [hit for hit in definitions if hit.match == "exact"]
+    chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
+    return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
+
+
+def _holds(outer: types.SymbolHit, inner: types.SymbolHit) -> bool:
+    lines = range(outer.start_line, outer.end_line + 1)
+    return outer.path == inner.path and outer.line != inner.line and {inner.start_line, inner.end_line} <= {*lines}
+
+
+def _texts(bodies: Sequence[search.Body], most: int) -> list[str]:
+    """The text of each, of ``most`` characters in all: what the short ones leave is for the long ones."""
+    texts = [body.text(len(body.worth), most) for body in bodies]
+    for turn, place in enumerate(sorted(range(len(texts)), key=lambda place: len(texts[place]))):
+        share = most // (len(texts) - turn)
+        if len(texts[place]) > share:
+            texts[place] = bodies[place].text(len(bodies[place].worth), share)
+        most -= len(texts[place])
+    return texts
 
 
 def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:

@@ -133,6 +133,11 @@ class Configuration:
         return self.config.store.collections if self.config is not None else ()
 
     @property
+    def person(self) -> str:
+        """The user of the shared store for whom it is asked; '' for whoever the database's role is."""
+        return self.config.person if self.config is not None else ""
+
+    @property
     def auto_index(self) -> bool:
         """Whether a question may take in what changed."""
         return self.config is None or self.config.semantic.auto_index

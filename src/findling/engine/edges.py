@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +40,7 @@ from findling.model.types import (
 )
 from findling.outbound.files import NotRead
 from findling.search import project_map
-from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, is_common
+from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.mentions import mentions
@@ -62,8 +63,8 @@ MOST_CHANGED = 200
 MOST_CHANGED_FILES = 1_000
 """Changed files that are compared with a commit."""
 
-LEFT_USES = 20
-"""Uses that are listed of the name of a definition that is gone."""
+USES_OF_A_NAME = 20
+"""Uses of a name alone that are listed."""
 
 MOST_MENTIONS = 20
 """Documents that an impact lists."""
@@ -107,6 +108,9 @@ def edges(
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
+        others = [each for each in asked if few and each.file.language not in LANGUAGES]
+        if others and direction == "callers":
+            _add_possible(told, limit, *_uses_of_names(searched, others, language, notes))
     return EdgeResult(
         name=name,
         direction=direction,
@@ -142,12 +146,8 @@ def impact_of_changes(
             notes.append(f"No definition changed since {since}.")
         notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
-        left, total = _left_uses(searched, lost, language, notes)
-        sure = [edge for edge in told["edges"] if edge.grade != "possible"]
-        possible = [edge for edge in told["edges"] if edge.grade == "possible"]
-        told["edges"] = (*sure, *left, *possible)[:limit]
-        told["totals"]["possible"] += total
-        told["truncated"] = told["truncated"] or len(sure) + total + len(possible) > limit
+        kept = [each for each in lost if each.symbol.parent < 0 or not is_common(each.symbol.name, each.file.language)]
+        _add_possible(told, limit, *_uses_of_names(searched, kept, language, notes, gone=True))
     return EdgeResult(
         name=since,
         direction="callers",
@@ -351,29 +351,36 @@ def _touched(symbols: Sequence[SymbolRow], lines: Iterable[tuple[int, int]]) -> 
     return [found[position] for position in sorted(found)]
 
 
-def _left_uses(
-    searched: Searched, lost: Sequence[search.Definition], language: str | None, notes: list[str]
+def _uses_of_names(
+    searched: Searched,
+    definitions: Sequence[search.Definition],
+    language: str | None,
+    notes: list[str],
+    *,
+    gone: bool = False,
 ) -> tuple[list[Edge], int]:
-    """Where the names of definitions that are gone are used still, and how often; which definition is meant, nobody
-    can tell now. Members of common names are left out: most uses of these mean something else."""
+    """Where the names of definitions are used, and how often, whatever is meant there: of those that are ``gone``, and
+    of those in languages whose uses are not followed."""
     source = searched.every_file()
-    with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
-    find = reading.syntax.references
+    parsed = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
+    with_uses = parsed | {each.file.language for each in definitions}
     until = time.monotonic() + EDGES_S
-    wanted = {
-        symbol.name: (file, symbol)
-        for file, symbol in reversed(lost)
-        if symbol.parent < 0 or not is_common(symbol.name, file.language)
-    }
-    left: list[Edge] = []
+    wanted = {each.symbol.name: each for each in reversed(definitions)}
+
+    def find(text: bytes, written_in: str, name: str, seconds: float) -> Sequence[tuple[int, int, str]]:
+        return (reading.syntax.references if written_in in parsed else _words)(text, written_in, name, seconds)
+
+    found: list[Edge] = []
     total = 0
     for at, (file, symbol) in enumerate(reversed(wanted.values())):
         if time.monotonic() > until:
-            notes.append(f"Uses of only {at} of {count(len(wanted), 'name')} that are gone were looked for.")
+            notes.append(f"Uses of only {at} of {count(len(wanted), 'name')} were looked for.")
             break
-        uses = search.references(source, symbol.name, find, languages=with_uses, language=language, limit=LEFT_USES)
+        uses = search.references(
+            source, symbol.name, find, languages=with_uses, language=language, limit=USES_OF_A_NAME
+        )
         total += uses.total
-        left += [
+        found += [
             Edge(
                 path=use.path,
                 line=use.line,
@@ -381,15 +388,32 @@ def _left_uses(
                 enclosing=use.enclosing,
                 kind="use",
                 grade="possible",
-                why=f"{symbol.qualified_name} is gone",
+                why=f"{symbol.qualified_name} is gone" if gone else "same name",
                 target=symbol.qualified_name,
                 target_path=file.path,
                 target_line=symbol.name_line,
                 target_signature=symbol.signature or symbol.name,
             )
             for use in uses.found
+            if (use.path, use.line) != (file.path, symbol.name_line)
         ]
-    return left, total
+    return found, total
+
+
+def _words(text: bytes, _: str, name: str, __: float) -> Sequence[tuple[int, int, str]]:
+    """The lines that have a name, in a language that is not parsed: (line, column, "")."""
+    word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    lines = enumerate(text.decode("utf-8", "replace").split("\n"), 1)
+    return [(number, found.start() + 1, "") for number, line in lines if (found := word.search(line))]
+
+
+def _add_possible(told: dict[str, Any], limit: int, found: Sequence[Edge], total: int) -> None:
+    """Put uses of a name before the other possible ones of an answer; ``total``: how many there are."""
+    sure = [edge for edge in told["edges"] if edge.grade != "possible"]
+    possible = [edge for edge in told["edges"] if edge.grade == "possible"]
+    told["edges"] = (*sure, *found, *possible)[:limit]
+    told["totals"]["possible"] += total
+    told["truncated"] = told["truncated"] or len(sure) + total + len(possible) > limit
 
 
 def _stand_in(path: str) -> FileRow:
@@ -518,7 +542,7 @@ def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, fe
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
     others = {hit.language for hit in hits} - LANGUAGES
     if others:
-        yield f"Uses are not followed in {', '.join(sorted(others))}; 'findling symbol --refs' lists uses of the name."
+        yield f"Uses are not followed in {', '.join(sorted(others))}: what has the same name is possible at most."
 
 
 def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterator[str]:
@@ -529,5 +553,7 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.crowded:
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
+    if found.vague:
+        yield f"{count(found.vague, 'use')} that may mean any of more than {MOST_MEANT} definitions left out."
     if found.outside:
         yield f"{count(found.outside, 'use')} of names that this project does not visibly define left out."

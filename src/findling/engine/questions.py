@@ -173,7 +173,7 @@ class Questions(ABC):
 
         With ``references`` also its uses in code. The definitions, then the uses, are one list, whose first ``offset``
         entries are left out; of each kind at most ``limit`` are given. ``body_chars``: so much of the text of exact
-        definitions is given, numbered, the first given one's first. Raises `InvalidInput`.
+        definitions is given, numbered, whole where that holds it. Raises `InvalidInput`.
         """
         (found,) = self.symbols_of([name], **options)
         return found
@@ -202,13 +202,8 @@ class Questions(ABC):
         }
 
         def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:
-            found: list[SymbolResult] = []
-            left = body_chars
-            for turn, name in enumerate(names):  # what one does not take is the others'
-                chars = left // (len(names) - turn)
-                found.append(answers.symbols(name, fresh, body_chars=chars, **cast("Any", wanted)))
-                left -= sum(len(each.body) for each in found[-1].definitions)
-            return found
+            found = [answers.symbols(name, fresh, **cast("Any", wanted)) for name in names]
+            return answers.with_bodies(found, body_chars) if body_chars else found
 
         asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
         return self._asked(asked, answer, **waiting)

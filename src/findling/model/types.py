@@ -332,10 +332,10 @@ class Relation(Struct, frozen=True):
     @property
     def marked(self) -> str:
         """The text, with the grade where that is not certain."""
-        return self.text + mark_of(self.grade, self.why)
+        return self.text + mark_of(self.grade)
 
 
-def mark_of(grade: Grade | None, why: str) -> str:
+def mark_of(grade: Grade | None, why: str = "") -> str:
     """What is written of a grade behind an edge: nothing where it is certain."""
     reason = f": {why}" if why and why != BY_SCOPES else ""  # of the commonest reason the grade says enough
     return f" [{grade}{reason}]" if grade not in (None, "certain") else ""

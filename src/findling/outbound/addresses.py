@@ -67,7 +67,7 @@ class Target(Struct, frozen=True):
     @property
     def authority(self) -> str:
         """The server as URLs and requests name it."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = _shown(self.host)
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
@@ -97,7 +97,7 @@ def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
     if not permitted and port not in PORTS.values():
         raise FetchRefused(
             f"Port {port} is not allowed for fetching.",
-            remedy=f"fetch.allowed_hosts in the user's configuration may name {host}:{port}.",
+            remedy=f"fetch.allowed_hosts in the user's configuration may name {_shown(host)}:{port}.",
         )
     path = _quoted(parts.path or "/") + (f"?{_quoted(parts.query)}" if parts.query else "")
     return Target(parts.scheme, host, port, path, permitted)
@@ -167,10 +167,14 @@ def _host_of(parts: SplitResult) -> str:
     return host
 
 
+def _shown(host: str) -> str:
+    """A host as it stands in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
 def _is_named(host: str, port: int, allowed_hosts: tuple[str, ...]) -> bool:
     plain = host.rstrip(".")
-    shown = f"[{plain}]" if ":" in plain else plain
-    names = {plain, shown, f"{shown}:{port}"}
+    names = {plain, _shown(plain), f"{_shown(plain)}:{port}"}
     return any(allowed.strip().lower().rstrip(".") in names for allowed in allowed_hosts)
 
 

@@ -37,6 +37,9 @@ _SEPARATOR = re.compile(rb"::|->|\?\.|\\")
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
 _VALUES = frozenset(("variable", "constant"))
+_FIELDS = frozenset(("field_identifier", "property_identifier"))
+_ASSIGNMENT = "assignment_expression"
+"""Writes into a name that is declared elsewhere; where an assignment declares, grammars call it otherwise."""
 _KEPT = frozenset(("import", "export", "package", "return"))
 """Kinds of uses that are kept whatever they name."""
 
@@ -50,33 +53,70 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
     """The uses in a tree, in order; [] for a language whose uses are not known, and when the deadline passes.
 
     Kept are members (``owner.name``), identifiers that the file defines or imports (all others too where it imports
-    ``*``), and what is written into names that receivers begin with.
+    ``*``) and that no block around them binds, and what is written into names that receivers begin with.
     """
     table = use_grammar(language)
     if table is None or time.thread_time() > deadline:
         return []
     collected = _Uses(text, table, parser, found)
-    placed = _placed(collected.rows(captured(root, parser, table.query)), text, found)
-    uses = _without_locals(placed, found) if table.open else placed
-    return list(islice(filter(collected.matters(), uses), MOST_USES))
+    captures = captured(root, parser, table.query)
+    rows = collected.rows(captures)
+    rows.sort()
+    uses = _placed(rows, text, found)
+    scopes = [(node.start_byte, node.end_byte) for node in captures.get("scope", ())]
+    local = _local(rows, uses, scopes, collected.bound, found, table)
+    kept = (use for use, is_local in zip(uses, local, strict=True) if not is_local)
+    return list(islice(filter(collected.matters(), kept), MOST_USES))
 
 
-def _without_locals(uses: list[Use], found: Found) -> Iterator[Use]:
-    """The uses but for reads of names that get a value in the functions around them."""
-    bound = {(use.symbol, use.name) for use in uses if use.kind == "write" and not use.receiver and use.symbol >= 0}
+def _local(
+    rows: list[_Row],
+    uses: list[Use],
+    scopes: list[tuple[int, int]],
+    bound: dict[int, int],
+    found: Found,
+    table: UseGrammar,
+) -> Iterator[bool]:
+    """Whether each use is a call or a read of a name that a block or a function around it binds: a parameter, a local
+    variable, the variable of a loop. ``bound``: as in `_Uses`."""
     symbols = found.symbols
-    for use in uses:
-        at = use.symbol if use.kind == "read" and not use.receiver else -1
-        while at >= 0 and (symbols[at].kind in TYPE_KINDS or (at, use.name) not in bound):
+    functions = [symbol.kind not in TYPE_KINDS and symbol.kind not in _VALUES for symbol in symbols]
+    scopes += [(each.start_byte, each.end_byte) for each, is_one in zip(symbols, functions, strict=True) if is_one]
+    scopes.sort(key=lambda scope: (scope[0], -scope[1]))
+
+    def function(at: int) -> int:
+        while at >= 0 and not functions[at]:
             at = symbols[at].parent
-        if at < 0:
-            yield use
+        return at
+
+    # What a function imports or defines itself is more than a value: the search looks for that.
+    defined = {(function(use.symbol), use.value) for use in uses if use.kind == "import"}
+    defined |= {(function(symbol.parent), symbol.name) for symbol in symbols if symbol.kind not in _VALUES}
+    bindings: dict[str, list[tuple[int, int]]] = {}
+    around: list[tuple[int, int]] = []
+    following = 0
+    for row, use in zip(rows, uses, strict=True):
+        start = row[0]
+        if start not in bound or use.kind != "write":
+            continue
+        while following < len(scopes) and scopes[following][0] <= start:
+            around.append(scopes[following])
+            following += 1
+        while around and around[-1][1] <= start:
+            around.pop()
+        within = function(use.symbol)
+        if around and (within < 0 or (within, use.name) not in defined):
+            first, end = around[-1]
+            bindings.setdefault(use.name, []).append((first if table.hoisted else bound[start], end))
+    kinds = ("read",) if table.apart else ("read", "call")
+    for row, use in zip(rows, uses, strict=True):
+        held = bindings.get(use.name, ()) if use.kind in kinds and not use.receiver else ()
+        yield any(first <= row[0] < end for first, end in held)
 
 
 def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
-    """The rows in order, with their lines and the innermost symbol around each; symbols are in order of their start,
-    parents first."""
-    rows.sort()
+    """The rows, which are in order, with their lines and the innermost symbol around each; symbols are in order of
+    their start, parents first."""
     symbols = found.symbols
     uses: list[Use] = []
     following, inner = 0, -1
@@ -105,10 +145,12 @@ class _Uses:
             start for start, symbol in zip(found.names, found.symbols, strict=True) if symbol.kind not in _VALUES
         }
         self._known = {symbol.name for symbol in found.symbols}
-        """Names that the file defines or imports. Imported modules are not among them."""
+        """Names that the file defines or imports."""
         self._parts: dict[bytes, tuple[str, str]] = {}
         """Dotted name -> (receiver, name)."""
         self._rows: list[_Row] = []
+        self.bound: dict[int, int] = {}
+        """Of names that a block gets by a write: where the name begins -> where it has the value from."""
         self._imported: set[_Row] = set()
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
@@ -131,13 +173,18 @@ class _Uses:
             self._call(node, kinds, unpacked, done)
         for node in captures.get("target", ()):
             self._target(node, done)
+        for node in captures.get("bound", ()):
+            self.bound.setdefault(node.start_byte, node.end_byte)
+        self._names(captures.get("bound", ()), "write", done)
+        for node in captures.get("reference", ()):
+            self._use(node, "read", MOST_ARGUMENTS)
+            done.add(node.end_byte)
         for node in captures.get("member", ()):
             if (end := node.end_byte) not in done:
                 self._use(node, kinds.get(end, "read"), 0)
                 done.add(end)
         for capture, kind in (("base", "inherit"), ("decorator", "decorate"), ("type", "type"), ("name", "read")):
             self._names(captures.get(capture, ()), kind, done)
-        self._names(captures.get("bound", ()), "write", done)
         return self._rows
 
     def matters(self) -> Callable[[Use], bool]:
@@ -186,8 +233,7 @@ class _Uses:
             row = (node.start_byte, kind, name, module, 0, local)
             if max(len(name), len(module), len(local)) <= MAX_CHARACTERS and row not in self._imported:
                 self._imported.add(row)
-                if name:
-                    self._known.add(name if kind == "export" else local)
+                self._known.add(name if kind == "export" else local)
 
     def _dotted(self, node: Node) -> str:
         """A name as it is written, with dots between its parts."""
@@ -243,6 +289,8 @@ class _Uses:
             self._rows.append((at.start_byte, "write", self._dotted(at), owner, 0, said))
         elif said or at.type in table.names:
             self._use(at, "write", 0, said)
+            if at.type not in _FIELDS and node.type != _ASSIGNMENT:
+                self.bound[at.start_byte] = at.end_byte if value is None else value.end_byte
 
     def _annotation(self, node: Node) -> str:
         written = self._text[node.start_byte : node.end_byte].decode("utf-8", "replace")

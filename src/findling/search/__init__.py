@@ -9,10 +9,10 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import judge, make_result
-    from findling.search.body import Body, code_first, lines_of
+    from findling.search.body import Body, definition_body, lines_of
     from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
-    from findling.search.flow import chars_of
+    from findling.search.flow import but_for
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
@@ -28,10 +28,10 @@ else:
         {
             "absence": "Absence",
             "answer": "judge make_result",
-            "body": "Body code_first lines_of",
+            "body": "Body definition_body lines_of",
             "edges": "Definition Edge EdgeSearch Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
-            "flow": "chars_of",
+            "flow": "but_for",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "Definitions FileSymbols References definitions references symbol_hit",

@@ -98,8 +98,9 @@ _DECLARED = re.compile(
 """A definition's first words. "class" and "type" begin descriptions, too, whose next word is a plain one."""
 
 _OF_CODE = re.compile(
-    r"\b(?:implementation|implement(?:s|ed)?|internals?|subclass(?:es)?)\b|(?<!\ba )(?<!\ban )(?<!\bone )"
-    r"\b(?:class(?:es)?|methods?|functions?|constructors?|interfaces?|structs?|enums?|traits?|mixins?|decorators?)\b",
+    r"\b(?:implementation|implement(?:s|ed)?|internals?|subclass(?:es)?|(?:which|what) code)\b"
+    r"|(?<!\ba )(?<!\ban )(?<!\bone )\b"
+    r"(?:class(?:es)?|methods?|functions?|constructors?|interfaces?|structs?|enums?|traits?|mixins?|decorators?)\b",
     re.IGNORECASE,
 )
 """Who names what programs are made of asks about the code: "the parser class". "A function" is anybody's word."""

@@ -25,8 +25,8 @@ from findling.model.types import (
     SearchResult,
     Step,
 )
-from findling.search.body import LINES, Body
-from findling.search.flow import asks_for_a_flow, chars_of
+from findling.search.body import LINES, Body, lines_of
+from findling.search.flow import asks_for_a_flow, but_for, chars_of
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
@@ -52,10 +52,20 @@ def make_result(
     chain: tuple[Step, ...] = ()
     if relating is not None and found.groups[:1] != ("docs",) and asks_for_a_flow(query.text):
         chain = relating.connecting(found.hits[:CONNECTED])
+        if query.max_tokens and chars_of(chain) > RELATED_SHARE * query.max_tokens * CHARS_PER_TOKEN:
+            chain = ()  # the best place comes first
     terms = found.terms.terms.keys() if found.terms is not None else ()
     relate = None if relating is None else partial(relating.of_hit, terms=terms)
     sure = is_sure(found.hits, confidence.value)
-    hits = show(found.hits, found.bodies, query, sure=sure, relate=relate, taken=chars_of(chain))
+    hits = show(
+        found.hits,
+        found.bodies,
+        query,
+        sure=sure,
+        code_first=found.groups[:1] == ("code",),
+        relate=relate,
+        taken=chars_of(chain),
+    )
     further = found.hits[len(hits) :]
     cut = bool(query.max_tokens and further)
     said = list(notes)
@@ -96,7 +106,8 @@ CONNECTED = 8
 """Places among which calls are looked for that connect them."""
 
 RELATED_SHARE, RELATED_LINES = 0.3, 12
-"""Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all."""
+"""Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all. So much
+of a whole answer that is bounded may be the calls that connect its places."""
 
 CHARS = 6_000
 """What an answer shows, where nothing else is said: what an agent reads without harm, with three places in full."""
@@ -108,14 +119,12 @@ questions about whole repositories."""
 OPEN = 3
 """Places that are shown in full where the order is open."""
 
-PLACES_SHARE, BODY_SHARE = 0.5, 0.7
-"""Of the room of an answer what its places may take, and of what is left what the next body may."""
+PLACES_SHARE = 0.5
+"""Of the room of an answer what its places may take."""
 
-BESIDE = 3
-"""The second and the third of them are shown at a third of the first one's length."""
-
-CHARS_OF_LINE = CHARS // LINES
-"""A body has a line more for so much more room."""
+SURE_SHARE, FIRST_SHARE, BESIDE_SHARE = 0.7, 0.5, 0.2
+"""Of an answer the most that the only body takes, the first of several, and each of the others. Experts cite the first
+file for a third of an answer, the second for a seventh, and each further one for a thirtieth."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
@@ -131,6 +140,7 @@ def show(
     query: Query,
     *,
     sure: bool,
+    code_first: bool = False,
     relate: Callable[[Hit, int], Relations] | None = None,
     taken: int = 0,
 ) -> list[Hit]:
@@ -143,26 +153,25 @@ def show(
     if asked or query.usual_chars:
         listed = max(1, sum(1 for size in sizes if size <= chars * PLACES_SHARE))
     shown = list(hits[:listed])
-    full = _in_full(shown, query, sure=sure) if bodies else []
+    full = _in_full(shown, query, sure=sure, code_first=code_first) if bodies else []
     room = max(0, chars - sizes[listed - 1]) if shown else 0
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
     screen = math.inf if query.screen_lines is None else query.screen_lines - listed
     for turn, place in enumerate(full):
-        last = turn + 1 == len(full)
-        lines = max(LINES, chars // CHARS_OF_LINE)
-        if turn and query.bodies == "auto":
-            lines //= BESIDE
-        here = room if last or query.bodies == "all" else int(room * BODY_SHARE)
+        here, lines = room, LINES
+        if query.bodies == "auto":
+            share = SURE_SHARE if len(full) == 1 else BESIDE_SHARE if turn else FIRST_SHARE
+            here, lines = min(room, int(chars * share)), len(bodies[place].worth)
         related = Relations()
         if relate is not None and query.bodies == "auto" and screen > RELATED_LINES:
             related = relate(shown[place], int(here * RELATED_SHARE))
-            room -= (size := chars_of(related.found))
-            here -= size
+            here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
-        lines = int(min(lines, max(LEAST_LINES, screen if last else screen / 2)))
-        text = bodies[place].text(lines, here, to_the_end=turn == 0 and math.isinf(screen))
-        room -= len(text)
+        lines = int(min(lines, max(LEAST_LINES, screen if turn + 1 == len(full) else screen / 2)))
+        text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto")
+        related = but_for(related, {(shown[place].path, number) for number, _ in lines_of(text)})
+        room -= len(text) + chars_of(related.found)
         screen -= text.count("\n") + 2
         shown[place] = replace(shown[place], body=text, related=related)
     while len(shown) < len(hits) and sizes[len(shown)] - sizes[len(shown) - 1] <= room:
@@ -171,14 +180,15 @@ def show(
     return shown
 
 
-def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool) -> list[int]:
+def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool = False) -> list[int]:
     """The places that are shown in full, in the order in which they take room: definitions that the question names
-    before others."""
+    before others, and then perhaps code before documents."""
     if query.bodies != "auto":
         return list(range(len(hits))) if query.bodies == "all" else []
     names = {name for name in _NAME.findall(query.text) if _COMPOUND.search(name)}
     named = [place for place, hit in enumerate(hits) if hit.name in names]
-    first = range(min(len(hits), 1 if sure else OPEN))
+    order = sorted(range(len(hits)), key=lambda place: code_first and hits[place].group == "docs")
+    first = order[: 1 if sure else OPEN]
     return list(dict.fromkeys((*named, *first)))[:OPEN]
 
 

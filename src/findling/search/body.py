@@ -13,25 +13,32 @@ from typing import NamedTuple
 
 from findling.model.plurals import count
 from findling.model.rows import SymbolRow
+from findling.model.types import SymbolHit
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
 
 LINES = 40
-"""A definition of so many lines is one place, and shown whole. Twenty to sixty measured about the same."""
+"""What is shown of each place where all are shown."""
+
+WHOLE = 100
+"""A definition of so many lines is one place, and shown whole where there is room."""
 
 HEAD_LINES = 3
 """Of each definition around a place: its decorators and its name, or what of them fits."""
-
-SPILL = 0.5
-"""What agents read of a definition that ends a few lines below is its end: it decides, and costs them another look."""
 
 EXITS = 4
 """Lines of a long definition that say what becomes of it."""
 
 _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 
+CALLABLE = ("fn", "method")
+
+CONSTANTS, CONSTANT_LINES = 6, 3
+"""Constants that are shown with what names them, and lines of one."""
+
 DOCSTRING_WITHIN = 20
 """Lines below which a definition's docstring begins: decorators and parameters stand before it."""
 
+_WORD = re.compile(r"[^\W\d]\w*")
 _EXIT = re.compile(r"\s*(?:return|raise|throw|yield)\b")
 
 
@@ -45,11 +52,13 @@ class Body(NamedTuple):
     cut: Snippet = Snippet(0, "", ())
     parts: Sequence[int] = ()
 
-    def text(self, most_lines: int, most_chars: int, *, to_the_end: bool = False) -> str:
-        """As many lines as fit, in the file's order, each with its number; what is left out is counted. ``to_the_end``:
-        a part that is begun is shown to its end, where that takes half as many lines more at most."""
-        ends = [end for end in self.parts if to_the_end and most_lines <= end <= most_lines * (1 + SPILL)]
-        kept = self.worth[: ends[0] if ends else most_lines]
+    def text(self, most_lines: int, most_chars: int, *, whole_parts: bool = False) -> str:
+        """As many lines as fit, in the file's order, each with its number; what is left out is counted.
+        ``whole_parts``: after the first part only parts that fit whole."""
+        kept = self.worth[:most_lines]
+        for end in reversed(self.parts) if whole_parts else ():
+            if end <= most_lines and len(text := "\n".join(self._numbered(sorted(self.worth[:end])))) <= most_chars:
+                return text
         while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
             over = sum(len(self._line(number)) for number in kept) - most_chars
             kept = kept[: len(kept) - max(1, over // LINE_CHARS)]
@@ -94,7 +103,7 @@ def whole(symbols: Sequence[SymbolRow], start: int, end: int) -> tuple[int, int]
     around = [
         (symbol.end_line - symbol.start_line, symbol.start_line, symbol.end_line)
         for symbol in symbols
-        if symbol.start_line <= start and end <= symbol.end_line < symbol.start_line + LINES
+        if symbol.start_line <= start and end <= symbol.end_line < symbol.start_line + WHOLE
     ]
     return min(around)[1:] if around else (start, end)
 
@@ -114,10 +123,10 @@ def make_body(
     longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
     worth = [*_heads(longer), *code_first(file, range(first, last + 1)), *range(start, first)]
+    worth += _constants(file, symbols, range(start, last + 1))
     ends = [len(dict.fromkeys(worth))]
-    if within is not None and within.kind in ("fn", "method"):
-        inside = enumerate(file[within.start_line - 1 : within.end_line], within.start_line)
-        worth += [number for number, line in inside if _EXIT.match(line)][-EXITS:]
+    if within is not None and within.kind in CALLABLE:
+        worth += _exits(file, range(within.start_line, min(within.end_line, len(file)) + 1))
         end = within.end_line
     for other_start, other_end in others:
         around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
@@ -130,8 +139,8 @@ def make_body(
 
 
 def code_first(file: Sequence[str], lines: range) -> list[int]:
-    """The lines of a definition, but for a docstring's first those of the docstring last: where there is no room for
-    all, what is done tells more than how it is to be called."""
+    """The lines of a definition, those of a docstring but its first one last: where there is no room for all, what is
+    done tells more than how it is to be called."""
     for begin in lines[:DOCSTRING_WITHIN]:
         if found := _DOCSTRING.match(file[begin - 1]):
             mark = found[1]
@@ -142,6 +151,43 @@ def code_first(file: Sequence[str], lines: range) -> list[int]:
                 break
             return [*range(lines.start, begin + 1), *range(end + 1, lines.stop), *range(begin + 1, end + 1)]
     return list(lines)
+
+
+def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: SymbolHit) -> Body:
+    """Of a definition that was asked for by name: its lines, and the constants that it names."""
+    lines = range(hit.start_line, min(hit.end_line, len(file)) + 1)
+    return Body(file, list(dict.fromkeys((*code_first(file, lines), *_constants(file, symbols, lines)))), hit.end_line)
+
+
+def _constants(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range) -> list[int]:
+    """The lines of the file's short constants that some lines name: without its value a name tells little."""
+    names = {name for number in lines for name in _WORD.findall(file[number - 1])}
+    found = [
+        range(symbol.start_line, min(symbol.end_line, len(file)) + 1)
+        for symbol in symbols
+        if (symbol.kind == "constant" or (symbol.kind == "variable" and not symbol.scope))
+        and symbol.name in names
+        and symbol.start_line not in lines
+        and symbol.end_line - symbol.start_line < CONSTANT_LINES
+    ]
+    return [number for each in found[:CONSTANTS] for number in each]
+
+
+def _exits(file: Sequence[str], lines: range) -> list[int]:
+    """The last lines that say what becomes of a definition, each with the line that it depends on."""
+    exits = [number for number in lines if _EXIT.match(file[number - 1])][-EXITS:]
+    return sorted({line for number in exits for line in (_opener(file, lines.start, number), number)})
+
+
+def _opener(file: Sequence[str], first: int, number: int) -> int:
+    """The line that a line stands below, by their indentation."""
+    depth = _indent(file[number - 1])
+    above = (at for at in range(number - 1, first, -1) if file[at - 1].strip() and _indent(file[at - 1]) < depth)
+    return next(above, number)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _heads(around: Iterable[SymbolRow]) -> Iterator[int]:

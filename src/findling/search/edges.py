@@ -39,6 +39,9 @@ FILES_OF_STEPS = 100
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
 
+MOST_MEANT = 10
+"""Definitions that one use may mean; a use that may mean more is counted and not listed."""
+
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
 
@@ -56,6 +59,10 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
     "foreach map filter then catch slice concat test exec call apply bind next done on emit once end".split()
 )
 """The same of other languages than Python, in small letters."""
+
+
+BY_NAME = "no other definition of that name"
+"""Why an edge is likely that nothing but its name speaks for."""
 
 
 def is_common(name: str, language: str) -> bool:
@@ -102,13 +109,15 @@ class Edge(NamedTuple):
 
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
-    what the project does not define, among callees. An edge's ``step`` is 1 where what was asked about is used, 2 where
+    what the project does not define, among callees. ``vague``: uses left out that may mean any of more than
+    `MOST_MEANT` definitions. An edge's ``step`` is 1 where what was asked about is used, 2 where
     what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
     crowded: tuple[str, ...] = ()
     outside: int = 0
+    vague: int = 0
 
     def sort(self) -> None:
         self.found.sort(key=lambda edge: (edge.step, GRADES.index(edge.grade), edge.file.path, edge.use.line))
@@ -140,6 +149,8 @@ class EdgeSearch:
         self._files_left: int | None = None
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
+        self._objects: dict[tuple[str, str], bool] = {}
+        self._vague = 0
         self._until = time.monotonic() + seconds
 
     def _names(self, file: FileRow, edges: Edges) -> FileNames:
@@ -173,6 +184,7 @@ class EdgeSearch:
                 edges.found += new
                 edges.crowded = tuple(dict.fromkeys((*edges.crowded, *found.crowded)))
                 edges.cut = found.cut or len(found.found) > room
+                edges.vague += found.vague
         edges.sort()
         return edges
 
@@ -193,6 +205,7 @@ class EdgeSearch:
                 keys.setdefault(Definition(*twin).key, _Wanted(each))
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
+        self._vague = 0
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
         self._learn_of_modules(keys, names)
         for name in names:
@@ -209,6 +222,7 @@ class EdgeSearch:
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
+        edges.vague = self._vague
         edges.sort()
         return edges
 
@@ -295,6 +309,7 @@ class EdgeSearch:
 
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
+        self._vague = 0
         for file, symbol in wanted:
             if file.language not in RULES:
                 continue
@@ -308,6 +323,8 @@ class EdgeSearch:
                 found = list(islice(self._edges(here, use), 1))  # of several that are possible one stands for all
                 edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
                 edges.outside += not found
+        edges.vague = self._vague
+        edges.outside -= self._vague
         edges.sort()
         return edges
 
@@ -318,16 +335,27 @@ class EdgeSearch:
         enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
         if meaning is not None:
             target = self._definition(meaning)
-            if target is not None:
+            if target is not None and not (here.rules.row.fields == "apart" and _is_field(use, target)):
                 kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
                 yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
             return
+        only, owned = BY_NAME, list[Definition]()
         if use.receiver:
             every = [each for each in self._named(use.name, here.rules.family) if _fits(use, each)]
+            if here.rules.row.fields:
+                every = [each for each in every if not _is_field(use, each)]
+            owner = use.receiver.rpartition(".")[2]
+            owned = [each for each in every if self._owner(each).lower() == owner.lower()]
+            if owned:
+                every, only = owned, f"`{owner}` is named as its type is"
+            elif self._is_object(owner, here.rules.family):
+                every = []
         else:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
-        if use.receiver and len(every) == 1 and not is_common(use.name, here.file.language):
-            yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
+        if use.receiver and len(every) == 1 and (owned or not is_common(use.name, here.file.language)):
+            yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", only)
+        elif len(every) > MOST_MEANT:
+            self._vague += 1
         elif every:
             others = len(every) - 1
             why = f"same name; {count(others, 'other definition')}" if others else "same name"
@@ -355,6 +383,20 @@ class EdgeSearch:
             self._candidates[name, family] = [each for each in every if self._is_member(each)]
         return self._candidates[name, family]
 
+    def _owner(self, definition: Definition) -> str:
+        """The name of the type of a member."""
+        return definition.symbol.qualified_name.split(".")[-2:][0]
+
+    def _is_object(self, name: str, family: str) -> bool:
+        """Whether the project has an object of a name with members of its own: what it lacks nobody else is asked for
+        by that name."""
+        if (name, family) not in self._objects:
+            self._objects[name, family] = any(
+                symbol.kind in VALUES and self._resolver.names(file).is_type(symbol.position)
+                for file, symbol in self._resolver.declared(name, family)
+            )
+        return self._objects[name, family]
+
     def _is_member(self, definition: Definition) -> bool:
         names = self._resolver.names(definition.file)
         holder = names.holders[definition.symbol.position]
@@ -372,6 +414,11 @@ def _within(here: FileNames, position: int, around: int) -> bool:
     while position > around:
         position = here.symbols[position].parent
     return position == around
+
+
+def _is_field(use: Use, definition: Definition) -> bool:
+    """Whether a field is read, not a method of its name: nothing is called, nor meant without being called."""
+    return use.kind == "read" and not use.arguments and definition.symbol.kind in ("fn", "method")
 
 
 def _fits(use: Use, definition: Definition) -> bool:

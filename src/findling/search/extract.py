@@ -8,7 +8,7 @@ ends in ``...`` between words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from textwrap import dedent
@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling.model import tokenizer
+from findling.search.readings import Shares
 
 ANSWER_CHARS = 1_200
 """An answer is at most this long."""
@@ -174,30 +175,31 @@ class _Candidate(Struct, frozen=True):
 
 def extract(
     weights: Mapping[str, float],
+    said: Shares,
     passages: Sequence[PassageText],
     closeness: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> tuple[Excerpt, ...]:
     """The excerpts of an answer; their texts with an empty line between are at most `ANSWER_CHARS`.
 
     The best leads; the others follow as they stand in their documents, that of the best first.
-    ``weights``: the question's terms (`tokenizer.terms`) and how much each says. ``closeness`` gives texts' cosines
-    with the question, where that is possible.
+    ``weights``: the question's terms (`tokenizer.terms`) and how much each says; ``said``: how much of the question
+    texts say. ``closeness`` gives texts' cosines with the question, where that is possible.
     """
-    candidates = _candidates(weights, passages, closeness)
+    candidates = _candidates(said, passages, closeness)
     if not candidates:
         return ()
     best = max(candidates, key=lambda item: (item.score, [-n for n in item.place]))
     excerpts: list[Excerpt] = []
-    said: set[str] = set()
+    shown: set[str] = set()
     room = ANSWER_CHARS
     for item in sorted(candidates, key=lambda item: (-item.score, item.place)):
         if len(excerpts) >= MAX_EXCERPTS or item.score < best.score * NEARLY_AS_GOOD or room <= LEAST_CHARS:
             break
-        if _is_said(item, said):
+        if _is_said(item, shown):
             continue
         text, start, end = trimmed(item.group, weights, min(room, FURTHER_CHARS if excerpts else FIRST_CHARS))
         if text:
-            said.update(item.terms)
+            shown.update(item.terms)
             header = item.passage.headings[-1] if item.passage.headings else ""
             excerpts.append(Excerpt(item.passage.path, header, start, end, text, item.score))
             room -= len(text) + 2
@@ -236,42 +238,36 @@ def _groups(passages: Sequence[PassageText]) -> list[tuple[PassageText, Group, t
 
 
 def _candidates(
-    weights: Mapping[str, float],
+    said: Shares,
     passages: Sequence[PassageText],
     closeness: Callable[[Sequence[str]], Sequence[float]] | None,
 ) -> list[_Candidate]:
     found = _groups(passages)
     if not found:
         return []
-    total = sum(weights.values()) or 1.0
     highest = max(passage.value for passage, _, _ in found) or 1.0
     cosines = closeness([group.text for _, group, _ in found]) if closeness is not None else [0.0] * len(found)
     nearest = max(0.0, *cosines) or 1.0
-    held, rows = [], []
-    for passage, group, _ in found:
-        above = frozenset(term for heading in passage.headings for term in tokenizer.terms(heading))
-        held.append(_held(weights, frozenset(tokenizer.terms(group.text)) | above) / total)
-        rows.append(max((_held(weights, row) for row in _rows(group)), default=0.0) / total)
+    shares = said([[*tokenizer.words(" ".join(passage.headings)), *group.words] for passage, group, _ in found])
+    rows = [max(said(words), default=0.0) if (words := _rows(group)) else 0.0 for _, group, _ in found]
     candidates = []
-    for (passage, group, place), cosine, words, row in zip(found, cosines, held, rows, strict=True):
-        terms = frozenset(tokenizer.terms(group.text))
-        row *= ROW_WEIGHT if row < NEARLY_ALL * max(held) else WHOLE_ROW_WEIGHT
-        score = words + row + MEANING_WEIGHT * max(0.0, cosine) / nearest + passage.value / highest
-        candidates.append(_Candidate(passage, group, place, score * group.worth, terms))
+    for (passage, group, place), cosine, share, row in zip(found, cosines, shares, rows, strict=True):
+        row *= ROW_WEIGHT if row < NEARLY_ALL * max(shares) else WHOLE_ROW_WEIGHT
+        score = share + row + MEANING_WEIGHT * max(0.0, cosine) / nearest + passage.value / highest
+        candidates.append(
+            _Candidate(passage, group, place, score * group.worth, frozenset(tokenizer.terms(group.text)))
+        )
     return candidates
 
 
-def _held(weights: Mapping[str, float], terms: Set[str]) -> float:
-    """The weight of those of the question's terms that are among ``terms``."""
-    return sum(weight for term, weight in weights.items() if term in terms)
-
-
-def _rows(group: Group) -> Iterator[Set[str]]:
-    """The terms of each row of the group's tables, with those of the table's first row."""
+def _rows(group: Group) -> list[list[str]]:
+    """The words of each row of the group's tables, with those of the table's first row."""
+    found = []
     for part in group.parts:
         if part.kind == "table":
-            first, *rows = (frozenset(tokenizer.terms(line)) for line in part.text.split("\n"))
-            yield from (first | row for row in rows)
+            first, *rows = map(tokenizer.words, part.text.split("\n"))
+            found += [[*first, *row] for row in rows]
+    return found
 
 
 def _is_said(item: _Candidate, said: set[str]) -> bool:

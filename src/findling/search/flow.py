@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
-from findling.model.types import Relation, Step
+from msgspec.structs import replace
+
+from findling.model.types import Relation, Relations, Step
 
 _FLOW = re.compile(
     r"\b(?:how|when|flows?|path|chain|propagat\w*|happens?|leads?|reach(?:es)?|steps?|sequence|end to end)\b"
@@ -26,3 +28,8 @@ def chars_of(told: Iterable[Relation | Step]) -> int:
     """The characters that these take in an answer."""
     shown = ((each.path, each.marked if isinstance(each, Relation) else each.name) for each in told)
     return sum(len(path) + len(text) + FIELDS for path, text in shown)
+
+
+def but_for(related: Relations, shown: Container[tuple[str, int]]) -> Relations:
+    """What belongs to a place without what an answer shows itself: paths with the numbers of lines."""
+    return replace(related, found=tuple(each for each in related.found if (each.path, each.line) not in shown))

@@ -37,7 +37,7 @@ _BEFORE_USE = 60
 """Characters of a use's line, and how many of them stand before it where the line is longer: a whole notebook may be
 one line."""
 
-_SEPARATORS = re.compile(r"::|->|[.#/\\]")
+_SEPARATORS = re.compile(r"::?|->|[.#/\\]")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 
 
@@ -100,6 +100,7 @@ def definitions(
     language: str | None,
     folder: str,
     limit: int,
+    file_end: str = "",
 ) -> Definitions:
     """The first ``limit`` definitions of a name, best match first, those in tests last, then by path and line; where
     there is none, of names that begin with it or contain it.
@@ -107,17 +108,25 @@ def definitions(
     Raises `InvalidInput`.
 
     ``name`` may be qualified by what encloses it (``Outer.inner``, ``Outer::inner``) and by the folders and the file
-    that it lies in (``package.module.Outer.inner``). Where nothing is so qualified, the name may be inherited or
+    that it lies in (``package.module.Outer.inner``), or by a path or its end (``core/engine.py:Outer.inner``), which
+    is ``file_end`` then. Where nothing is so qualified, the name may be inherited or
     re-exported: then the definitions of its last part are found, as matches in ``part`` only. Spellings of one name
     match (``fooBar`` and ``foo_bar``), after the exact one.
     """
+    path, _, rest = name.rpartition(":")
+    if not file_end and rest and re.search(r"[./]", path):
+        path = path.rstrip(":").removeprefix("./")
+        here = definitions(reader, rest, kind=kind, language=language, folder=folder, limit=limit, file_end=f"/{path}")
+        if here.found and not here.unqualified:
+            return here
     *scope, last = _parts(name)
     squashed = tokenizer.squash(last)
     if kind is not None and kind not in SYMBOL_KINDS:
         raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
 
     def counts(file: FileRow) -> bool:
-        return lies_in(file.path, folder) and (language is None or file.language == language)
+        wanted = language is None or file.language == language
+        return wanted and lies_in(file.path, folder) and f"/{file.path}".endswith(file_end)
 
     blobs = None
     if folder or language is not None:

@@ -27,6 +27,7 @@ from findling.search import keyword, lexical
 from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.query import without_form
 from findling.search.ranking.priors import path_flags
+from findling.search.readings import Shares
 from findling.search.scope import Scope, lies_in
 from findling.store.protocols import Index
 
@@ -161,8 +162,8 @@ _WORKING = re.compile(
 )
 """Paths of papers that people work from: they say what was meant to be, or was once so."""
 
-HEADING_WEIGHT = 0.3
-"""What a passage is worth beside its text and its cosine, where its heading holds the whole question: it is about what
+HEADING_WEIGHT = 0.8
+"""What a passage is worth beside its text and its cosine, where its heading says the whole question: it is about what
 others mention."""
 
 PROPOSED = 300
@@ -266,10 +267,12 @@ def blended(
     terms: QueryTerms,
     files: Sequence[FileRow],
     channel: SemanticChannel | None,
+    said: Shares,
     *,
     limit: int,
 ) -> list[Passage]:
-    """The best passages by text, by their headings and, with a channel, by meaning; best first."""
+    """The best passages by text, by what their headings say of the question and, with a channel, by meaning; best
+    first."""
     found = {(passage.file.entry_id, passage.ordinal): passage for passage in by_text(reader, terms, files)}
     vector = channel.encode(terms.text) if channel is not None else None
     if channel is not None and vector is not None and vector.any():
@@ -281,18 +284,19 @@ def blended(
         best = max((float(each.own.max()) for each in cosines.values() if len(each.own)), default=0.0)
         if best > 0:
             found = {key: _with_cosine(passage, cosines, best) for key, passage in found.items()}
-    rare = keyword.rarities(reader, terms.terms)
-    weights = {term: weight * rare[term] for term, weight in terms.terms.items()}
-    weighed = [replace(passage, value=_weighed(passage, weights, asked_for=terms.wants)) for passage in found.values()]
+    headings = said(
+        [tokenizer.words(each.chunk.headings[-1]) if each.chunk.headings else [] for each in found.values()]
+    )
+    weighed = [
+        replace(passage, value=_weighed(passage, terms.wants) + HEADING_WEIGHT * share)
+        for passage, share in zip(found.values(), headings, strict=True)
+    ]
     return sorted(weighed, key=lambda passage: passage.order)[:limit]
 
 
-def _weighed(passage: Passage, weights: Mapping[str, float], *, asked_for: Set[str]) -> float:
-    """A passage's value with what its heading says for it, and what speaks against its file."""
-    held = HELD_BACK if _held_back(passage.file) - asked_for else 1.0
-    heading = frozenset(tokenizer.terms(passage.chunk.headings[-1])) if passage.chunk.headings else frozenset()
-    share = sum(weight for term, weight in weights.items() if term in heading) / (sum(weights.values()) or 1.0)
-    return held * passage.value + HEADING_WEIGHT * share
+def _weighed(passage: Passage, wants: Set[str]) -> float:
+    """A passage's value, less where something speaks against its file."""
+    return passage.value * (HELD_BACK if _held_back(passage.file) - wants else 1.0)
 
 
 def _held_back(file: FileRow) -> frozenset[str]:

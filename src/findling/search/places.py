@@ -21,7 +21,7 @@ OTHER_SHARE = 0.6
 """A further chunk is worth naming when its value is at least this share of the best one's."""
 
 MAX_PARTS = 3
-"""Of a file that is shown at length: its places beside the best one. More measured the same."""
+"""Of a file that is shown at length: its places beside the best one."""
 
 TEST_MODULES = frozenset(("test", "tests"))
 """What languages call a module that keeps a file's tests beside what they test."""
@@ -93,9 +93,10 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
             end = min(end, max(chunk.end_line, start))
     further = [ordinal for ordinal in _in_order(values, read) if not start <= chunks[ordinal].start_line <= end]
     others = _others(values, values.get(best, 0.0), further, chunks, symbols)
-    parts = [] if item.exact_line or item.asked_line else further[:MAX_PARTS]
-    beside = tuple(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
-    return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others, beside)
+    parts = [] if item.exact_line or item.asked_line else further
+    beside = dict.fromkeys(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
+    named = definition or _enclosing(symbols, chunk)
+    return Place(start, end, chunk, definition, named, others, tuple(beside)[:MAX_PARTS])
 
 
 def _of_no_chunk(item: RankedFile) -> ChunkRow:
@@ -239,10 +240,10 @@ def _others(
         (ordinal for ordinal in further if values[ordinal] >= least and values[ordinal] > 0),
         key=lambda ordinal: (-values[ordinal], ordinal),
     )
-    spans = []
-    for ordinal in good[:MAX_OTHERS]:
+    spans: dict[Span, None] = {}
+    for ordinal in good:
         chunk = chunks[ordinal]
         named = _enclosing(symbols, chunk)
-        label = named.qualified_name if named else " > ".join(chunk.headings[-1:])
-        spans.append(Span(chunk.start_line, chunk.end_line, label))
-    return tuple(spans)
+        start, end = whole(symbols, chunk.start_line, chunk.end_line)
+        spans[Span(start, end, named.qualified_name if named else " > ".join(chunk.headings[-1:]))] = None
+    return tuple(spans)[:MAX_OTHERS]

@@ -66,6 +66,15 @@ Nearness = Callable[[Sequence[str], Sequence[Collection[str]]], Sequence[Sequenc
 in [0, 1]."""
 
 
+Shares = Callable[[Sequence[Sequence[str]]], Sequence[float]]
+"""Texts, as their words, to the share of a question that each says (`Said.shares`)."""
+
+
+def nothing_near(words: Sequence[str], texts: Sequence[Collection[str]]) -> list[list[float]]:
+    """The `Nearness` that asks for the words themselves."""
+    return [[0.0] * len(words)] * len(texts)
+
+
 class Said:
     """One query's words. ``weights``: what each term says (`ranker.term_weights`); ``nearness``: of other words."""
 

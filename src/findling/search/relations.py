@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
-from findling.search.edges import Definition, Edge, Edges, EdgeSearch
+from findling.search.edges import BY_NAME, Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
 from findling.search.ranking.priors import path_flags
@@ -30,10 +30,10 @@ SECONDS = 2.0
 MOST_MEANT = 5
 """A use that may mean so many other definitions says nothing of one of them."""
 
-MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 4, 5, 3, 3
+MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 3, 5, 3, 3
 
-TEXT = 140
-"""Characters of a line or a signature."""
+TEXT = 80
+"""Characters of a line that uses a definition."""
 
 CHAIN_CALLS = 3
 """Calls between a chain's first place and its last."""
@@ -57,7 +57,6 @@ _OF_USE: Mapping[str, Role] = {
 _OF_TARGET: Mapping[str, Role] = {"decorate": "decorated_by", "inherit": "inherits"}
 _ORDER: Sequence[Role] = ("called_by", "inherited_by", "passed_by", "used_by")
 
-_KEYWORD = re.compile(r"^(?:async )?def ")
 _WORD = re.compile(r"[A-Z]+(?![a-z\d])|[A-Z]?[a-z\d]+")
 _ASYNC = ("async", "sync", "aio")
 
@@ -181,7 +180,7 @@ class Relating:
         return [
             edge
             for edge in self.callees(definition)
-            if edge.kind not in ("type", "read") or edge.target.symbol.kind in ("fn", "method")
+            if edge.kind != "type" and (edge.kind != "read" or _is_handed_on(edge))
             if edge.target.file.path != file.path
             or not symbol.start_line <= edge.target.symbol.start_line <= symbol.end_line
         ]
@@ -281,12 +280,14 @@ class Relating:
         return reached, left
 
 
+def _is_handed_on(edge: Edge) -> bool:
+    """Whether a definition that is read is a function: a method whose name alone says so may as well be a field."""
+    return edge.target.symbol.kind == "fn" or (edge.target.symbol.kind == "method" and edge.why != BY_NAME)
+
+
 def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:
-    symbol = there.symbol
-    text = _KEYWORD.sub("", symbol.signature) or symbol.name
-    scope = f"{symbol.scope}: " if symbol.scope else ""
     graded = (edge.grade, edge.why) if edge else (None, "")
-    return Relation(role, there.file.path, symbol.name_line, f"{scope}{text}"[:TEXT], *graded)
+    return Relation(role, there.file.path, there.symbol.name_line, there.symbol.qualified_name, *graded)
 
 
 def step_to(there: Definition, depth: int = 0, edge: Edge | None = None) -> Step:

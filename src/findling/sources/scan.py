@@ -198,7 +198,8 @@ def _without_secrets(masked: _Masked, seen: list[_Seen], hidden: Sequence[int], 
 def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:
     """The files, those nearest to the root first; of very many those that changed last first."""
     nearest = sorted(found, key=_nearness)
-    if len(nearest) <= MANY_FILES and sum(size for _, size, _ in nearest) <= MOST_BYTES:
+    timeless = not any(stamp for _, _, stamp in nearest)  # those of a commit
+    if timeless or (len(nearest) <= MANY_FILES and sum(size for _, size, _ in nearest) <= MOST_BYTES):
         return nearest
     changed: dict[str, int] = {}
     until = time.monotonic() + ORDER_S

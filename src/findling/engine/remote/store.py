@@ -43,12 +43,14 @@ class RemoteStore(OpenStore):
         super().__init__(base.root, base.directory)
         self.configuration = base.configuration
         self.url = url
+        self._every: tuple[str, ...] = ()
+        """The names that '*' stood for when they were last looked up."""
 
     @cached_property
     def database(self) -> Database:
         from findling.store import postgresql  # an extra
 
-        return postgresql.Database(self.url)
+        return postgresql.Database(self.url, user=self.configuration.person)
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -68,7 +70,7 @@ class RemoteStore(OpenStore):
         if not (names := self.configuration.collections):
             return postgresql.PostgresIndex(self.database, [self._view])
         if ALL_COLLECTIONS in names:
-            names = tuple(self.database.collections())
+            self._every = names = tuple(self.database.collections())
             if not names:
                 raise errors.IndexNotReady(
                     f"{self.database.url} has no collection.",
@@ -120,6 +122,9 @@ class RemoteStore(OpenStore):
     def for_one_answer(self) -> Iterator[None]:
         """All that a question asks is of one snapshot, and goes in as few round trips as it can. Raises `IndexNotReady`
         where the folder was never published."""
+        every = ALL_COLLECTIONS in self.configuration.collections and "remote" in self.__dict__
+        if every and self._every != tuple(self.database.collections()):  # one has come, or is not allowed any more
+            del self.remote
         with self.remote.snapshot():
             yield
             unpublished = self.remote.manifest is None

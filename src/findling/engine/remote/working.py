@@ -98,6 +98,9 @@ class Worker:
             if self._ended.is_set():
                 self._team.release(lease)
             emit("job_given_up", collection=lease.collection)
+        except errors.IndexBusy as error:  # somebody publishes it by hand, or a writer that died is not noticed yet
+            self._team.release(lease, wait=True)
+            emit("job_waits", collection=lease.collection, problem=str(error))
         except Exception as error:  # noqa: BLE001 - one collection's defect must not keep the others waiting
             problem = str(error) if isinstance(error, errors.FindlingError) else f"unexpected {error!r}"
             self._team.fail(lease, problem)

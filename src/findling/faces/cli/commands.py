@@ -41,8 +41,8 @@ LEAST_WAIT_S: Final = 0.001
 JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
-BODY_CHARS: Final = 6_000
-"""How much of the text of definitions is printed."""
+BODY_CHARS: Final = 12_000
+"""How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
@@ -222,7 +222,14 @@ def configured_root(path: Path | None, root: Path | None) -> Root:
 
 
 def serve(args: Namespace, session: Session) -> int:
-    only_http = {"--token-file": args.token_file, "--allow-host": args.allow_host, "--allow-origin": args.allow_origin}
+    only_http = {
+        "--token-file": args.token_file,
+        "--allow-host": args.allow_host,
+        "--allow-origin": args.allow_origin,
+        "--users": args.users,
+        "--user-header": args.user_header,
+        "--proxy": args.proxy,
+    }
     for option, value in only_http.items():
         if value and args.http is None:
             raise InvalidInput(
@@ -231,7 +238,13 @@ def serve(args: Namespace, session: Session) -> int:
     http = None
     if args.http is not None:
         http = over_http.read_options(
-            args.http, hosts=args.allow_host, origins=args.allow_origin, token_file=as_path(args.token_file)
+            args.http,
+            hosts=args.allow_host,
+            origins=args.allow_origin,
+            token_file=as_path(args.token_file),
+            users=args.users,
+            user_header=args.user_header,
+            proxies=args.proxy,
         )
     mcp.serve(
         as_path(args.path),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from findling.faces.cli.session import Session
-    from findling.store.postgresql import Source, Team
+    from findling.store.postgresql import Rights, Source, Team
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -169,6 +169,79 @@ def _remove(opened: Team, args: Namespace) -> _Answer:
     return _Answer([[("removed", args.subjects[0])]], {"removed": args.subjects[0]})
 
 
+# --- who may search what ---------------------------------------------------------------------------------------------
+
+
+def _user(opened: Team, args: Namespace) -> _Answer:
+    rights = _rights(opened)
+    what, *names = args.subjects or [""]
+    if what == "list" and not names:
+        users, groups = rights.listed()
+        blocks = [
+            [("user", name), ("groups", ", ".join(of) or "none"), ("tokens", str(tokens))] for name, of, tokens in users
+        ] + [
+            [("group", name), *(("allowed" if allowed else "denied", collection) for collection, allowed in judged)]
+            for name, judged in groups
+        ]
+        value = {
+            "users": [{"name": name, "groups": of, "tokens": tokens} for name, of, tokens in users],
+            "groups": [{"name": name, "rights": dict(judged)} for name, judged in groups],
+        }
+        return _Answer(blocks, value, _status_of(users))
+    if what not in ("add", "remove") or not names:
+        raise InvalidInput("What about users?", remedy="Usage: findling team user add|remove NAME..., or user list")
+    for name in names:
+        (rights.add_user if what == "add" else rights.remove_user)(name)
+    return _said("user", f"{', '.join(names)} {'added' if what == 'add' else 'removed'}")
+
+
+def _group(opened: Team, args: Namespace) -> _Answer:
+    what, group, *names = [*args.subjects, "", ""][: max(2, len(args.subjects))]
+    if what not in ("add", "remove") or not group:
+        raise InvalidInput("What about groups?", remedy="Usage: findling team group add|remove GROUP [NAME...]")
+    rights = _rights(opened)
+    (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
+    return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
+
+
+def _judge(opened: Team, args: Namespace) -> _Answer:
+    if len(args.subjects) != 2:
+        raise InvalidInput(
+            "A group and a collection are needed.", remedy=f"Usage: findling team {args.action} GROUP COLLECTION"
+        )
+    group, collection = args.subjects
+    _rights(opened).judge(group, collection, allowed=args.action == "allow")
+    return _said("right", f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}")
+
+
+def _token(opened: Team, args: Namespace) -> _Answer:
+    rights = _rights(opened)
+    if len(args.subjects) == 2 and args.subjects[0] == "revoke":
+        rights.revoke(args.subjects[1])
+        return _said("token", f"{args.subjects[1]} has none any more")
+    if len(args.subjects) != 1:
+        raise InvalidInput("Missing NAME.", remedy="Usage: findling team token NAME, or token revoke NAME")
+    token = rights.new_token(args.subjects[0])
+    return _Answer([[("token", token)]], {"user": args.subjects[0], "token": token})
+
+
+def _role(opened: Team, args: Namespace) -> _Answer:
+    if len(args.subjects) != 1:
+        raise InvalidInput("Missing NAME.", remedy="Usage: findling team role NAME, a role of the database")
+    _rights(opened).let_serve(args.subjects[0])
+    return _said("role", f"{args.subjects[0]} may serve users")
+
+
+def _rights(opened: Team) -> Rights:
+    from findling.store import postgresql  # an extra
+
+    return postgresql.Rights(opened.database)
+
+
+def _said(key: str, words: str) -> _Answer:
+    return _Answer([[(key, words)]], {key: words})
+
+
 def _status_of(found: Sequence[object]) -> int:
     return FOUND if found else NOTHING
 
@@ -178,6 +251,12 @@ _ACTIONS: Final[dict[str, Callable[[Team, Namespace], _Answer]]] = {
     "list": _list,
     "status": _status,
     "remove": _remove,
+    "user": _user,
+    "group": _group,
+    "allow": _judge,
+    "deny": _judge,
+    "token": _token,
+    "role": _role,
 }
 
 

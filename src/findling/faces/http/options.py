@@ -26,6 +26,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 MIN_TOKEN, MAX_TOKEN = 16, 512
 """Characters. Fewer can be guessed; more is no token but some other file."""
 
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 _NAME = r"(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)"
 _HOST = re.compile(rf"(?P<name>{_NAME})(?::(?P<port>\d{{1,5}}))?")
@@ -37,7 +38,8 @@ class HttpOptions(Struct, frozen=True):
 
     ``port`` 0 takes a free one. ``hosts``: further names (``name`` or ``name:port``) that a request may be addressed
     to; ``origins``: further origins (``https://name[:port]``) whose pages may ask. Loopback names always may.
-    ``token``: what every request has to bring, None for none.
+    ``token``: what every request has to bring, None for none. ``users``: every request has to bring the token of a user
+    of the shared store, or come from one of ``proxies`` (addresses) with a user's name in the header ``user_header``.
     """
 
     host: str
@@ -45,6 +47,9 @@ class HttpOptions(Struct, frozen=True):
     token: str | None = None
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    users: bool = False
+    user_header: str = ""
+    proxies: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"HttpOptions({self.host!r}, {self.port!r}, hosts={self.hosts!r}, origins={self.origins!r})"
@@ -68,6 +73,9 @@ def read_options(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
     token_file: Path | None = None,
+    users: bool = False,
+    user_header: str | None = None,
+    proxies: Sequence[str] = (),
     environ: MutableMapping[str, str] = os.environ,
 ) -> HttpOptions:
     """What was typed, checked. The token is taken out of ``environ``, so that no child process inherits it.
@@ -78,6 +86,17 @@ def read_options(
     token = _token_of_file(token_file) if token_file is not None else in_environment.strip() or None
     if token is not None:
         _check_token(token, str(token_file) if token_file is not None else TOKEN_VARIABLE)
+    if users and token is not None:
+        raise InvalidInput("--users and a token for all exclude each other.", remedy="Each user has a token.")
+    if (user_header is not None or proxies) and not (users and user_header and proxies):
+        raise InvalidInput("--user-header, --proxy and --users belong together.", remedy="Give all three, or --users.")
+    if user_header is not None and not _HEADER.fullmatch(user_header):
+        raise InvalidInput(f"--user-header {user_header!r} is no name of a header.")
+    for proxy in proxies:
+        try:
+            ipaddress.ip_address(proxy)
+        except ValueError as error:
+            raise InvalidInput(f"--proxy {proxy!r} is no address.", remedy="Write one such as 10.0.0.7.") from error
     host, port = _address(address)
     return HttpOptions(
         host,
@@ -85,6 +104,9 @@ def read_options(
         token,
         tuple(_checked(_HOST, text, "--allow-host", "a name such as box.example") for text in hosts),
         tuple(_checked(_ORIGIN, text, "--allow-origin", "an origin such as https://app.example") for text in origins),
+        users,
+        (user_header or "").lower(),
+        tuple(proxies),
     )
 
 
@@ -155,7 +177,7 @@ def listen(options: HttpOptions) -> Listening:
     except OSError as error:
         raise InvalidInput(f"There is no host {options.host!r}: {error.strerror}.") from error
     loopback = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
-    if not loopback and options.token is None:
+    if not loopback and options.token is None and not options.users:
         raise InvalidInput(
             f"{options.host} can be reached from other machines, and there is no token.",
             remedy=f"Set {TOKEN_VARIABLE} or --token-file, or leave the host out to serve this machine alone.",

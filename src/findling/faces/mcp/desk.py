@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec, module_from_spec
@@ -70,12 +70,23 @@ def make_server(desk: Desk) -> Server[Any]:
     )
 
 
-class Desk:
-    """Takes calls and has them answered, one after the other, in the thread that the root's engine belongs to."""
+USERS_KEPT = 64
+"""Users whose workspaces stay open."""
 
-    def __init__(self, tools: Sequence[Tool], workspace: Workspace) -> None:
+
+class Desk:
+    """Takes calls and has them answered, one after the other, in the thread that the root's engine belongs to.
+
+    ``of_user``: makes the workspace of a user; then a call works on that of the user whose request it came with.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], workspace: Workspace, of_user: Callable[[str], Workspace] | None = None
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._workspace = workspace
+        self._of_user = of_user
+        self._by_user: dict[str, Workspace] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
         self._relays: set[ProgressRelay] = set()
         self._rest: asyncio.TimerHandle | None = None
@@ -105,13 +116,26 @@ class Desk:
         loop = asyncio.get_running_loop()
         relay = ProgressRelay(loop, context)
         self._relays.add(relay)
-        work = partial(contracts.call, tool.name, arguments, self._workspace, progress=relay)
+        user = context.request.scope["state"]["user"] if self._of_user and context.request is not None else ""
+        work = partial(self._call, tool.name, arguments, user, relay)
         try:
             return await loop.run_in_executor(self._worker, work)
         finally:  # answered, or nobody waits for the answer any more
             relay.stop()
             self._relays.discard(relay)
             self._rest_later(loop)
+
+    def _call(self, name: str, arguments: object, user: str, relay: ProgressRelay) -> ToolResult:
+        return contracts.call(name, arguments, self._workspace_of(user), progress=relay)
+
+    def _workspace_of(self, user: str) -> Workspace:
+        if self._of_user is None:
+            return self._workspace
+        opened = self._by_user.pop(user, None) or self._of_user(user)
+        self._by_user[user] = opened  # the one asked last stands last
+        while len(self._by_user) > USERS_KEPT:
+            self._by_user.pop(next(iter(self._by_user))).close()
+        return opened
 
     def _rest_later(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._rest is not None:
@@ -121,13 +145,16 @@ class Desk:
     def _give_back(self) -> None:
         if self._relays:
             return  # a call is running; the timer starts again after it
-        self._workspace.rest()
+        for workspace in (self._workspace, *self._by_user.values()):
+            workspace.rest()
         forget_all()
         give_back()
 
     def start(self) -> None:
         """Begin what goes on in the background; called once the transport answers."""
         expect_to_idle()
+        if self._of_user is not None:
+            return  # what is searched is published by others
         self._worker.submit(self._workspace.index_at_start)
         self._worker.submit(self._workspace.watch)
         self._worker.submit(self._workspace.check_stored_models)
@@ -142,8 +169,12 @@ class Desk:
         self.stop_calls()
         if self._rest is not None:
             self._rest.cancel()
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._workspace.close)
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._close)
         self._worker.shutdown()
+
+    def _close(self) -> None:
+        for workspace in (self._workspace, *self._by_user.values()):
+            workspace.close()
 
 
 class ProgressRelay:

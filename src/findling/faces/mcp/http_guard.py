@@ -6,19 +6,22 @@ an answer or a log.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
 from msgspec import Struct
 
+from findling.faces.http.options import MAX_TOKEN, HttpOptions
 from findling.faces.http.running import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
 from findling.faces.mcp.wire import INVALID_REQUEST, Refused, TooLong, read_message
+from findling.model.errors import FindlingError
 
 _log = logging.getLogger(__name__)
 
@@ -65,10 +68,52 @@ class TokenGuard:
         await self._app(scope, receive, send)
 
     def _is_given(self, values: list[bytes]) -> bool:
-        if len(values) != 1:
-            return False
-        scheme, _, given = values[0].partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+        given = _bearer(values)
+        return given is not None and hmac.compare_digest(given, self._token)
+
+
+def _bearer(values: list[bytes]) -> bytes | None:
+    """The token in a request's ``Authorization``; None where there is not exactly one."""
+    if len(values) != 1:
+        return None
+    scheme, _, given = values[0].partition(b" ")
+    return given.strip() if scheme.lower() == b"bearer" else None
+
+
+class UserGuard:
+    """Passes on requests of known users, with their names. ``user_of``: whose a token is, None for nobody's."""
+
+    def __init__(self, app: App, options: HttpOptions, user_of: Callable[[str], str | None]) -> None:
+        self._app, self._options, self._user_of = app, options, user_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            user = await self._user(scope)
+        except FindlingError as error:
+            _log.warning("cannot tell who asks: %s", error)
+            await _refuse(send, 503, "The store does not answer.", {"retry-after": "5"})
+            return
+        if user is None:
+            challenge = {"www-authenticate": 'Bearer realm="findling"'}
+            await _refuse(send, 401, "A valid token of a user is needed.", challenge)
+            return
+        scope["state"]["user"] = user
+        raise_standing(scope, Standing.KNOWN)
+        await self._app(scope, receive, send)
+
+    async def _user(self, scope: Scope) -> str | None:
+        options = self._options
+        if options.user_header and (scope.get("client") or ("",))[0] in options.proxies:
+            named = header_values(scope, options.user_header.encode("ascii"))
+            if len(named) == 1:
+                return named[0].decode("utf-8", "replace").strip() or None
+        given = _bearer(header_values(scope, b"authorization"))
+        if not given or len(given) > MAX_TOKEN:
+            return None
+        return await asyncio.to_thread(self._user_of, given.decode("latin-1"))
 
 
 async def _refuse(send: Send, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from findling import config, contracts, engine, outbound
+from findling.engine.remote.users import Users
 from findling.faces.http.options import HttpOptions, listen
 from findling.faces.mcp import parts
 from findling.faces.mcp.opening import Opening, read_results
@@ -20,6 +23,7 @@ from findling.faces.mcp.wire import Incoming, claim_wire
 from findling.model import errors
 
 if TYPE_CHECKING:
+    from findling.contracts.tools import Tool
     from findling.faces.mcp.desk import Desk
 
 OPENING_S = 1.0
@@ -58,8 +62,9 @@ def serve(
     for warning in warnings:
         _log.warning("%s", warning)
 
-    def open_desk() -> Desk:
-        return parts.desk.Desk(chosen, contracts.Workspace(path, roots=roots, cache=cache, background=True))
+    def open_desk(of_user: Callable[[str], contracts.Workspace] | None = None) -> Desk:
+        workspace = contracts.Workspace(path, roots=roots, cache=cache, background=True)
+        return parts.desk.Desk(chosen, workspace, of_user)
 
     if http is None:
         wire = claim_wire()
@@ -67,9 +72,33 @@ def serve(
         if incoming.meet(OPENING_S):
             parts.stdio.serve_stdio(wire, incoming, open_desk())
         return
+    if http.users:
+        _serve_users(http, open_desk, chosen, path, roots)
+        return
     listening = listen(http)  # a port that is taken, too, is said before anything is loaded
     claim_wire()
     parts.http.serve_http(listening, open_desk())
+
+
+def _serve_users(
+    http: HttpOptions, open_desk: Callable[..., Desk], chosen: list[Tool], path: Path | None, roots: Sequence[Path]
+) -> None:
+    """Serve the users of a shared store, each what the groups that he is in are allowed."""
+    configured = config.load(config.find_root(path, root=next(iter(roots), None)).root).config
+    if configured.store.url is None or not configured.store.collections or len(roots) > 1:
+        raise errors.InvalidInput(
+            "--users is for the collections of a shared store.", remedy="Add --store URL and --collection NAMES or '*'."
+        )
+    # the library and jobs are this machine's, and no user's
+    chosen[:] = [tool for tool in chosen if tool.family != "library" and not tool.writes]
+    users = Users(configured.store.url)
+    listening = listen(http)
+    claim_wire()
+
+    def of_user(name: str) -> contracts.Workspace:
+        return contracts.Workspace(path, roots=roots, config=structs.replace(configured, person=name))
+
+    parts.http.serve_http(listening, open_desk(of_user), users)
 
 
 def _check_model(root: Path, configured: config.Config, *, cache: bool) -> list[str]:

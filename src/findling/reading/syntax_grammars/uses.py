@@ -18,10 +18,12 @@ class UseGrammar(Struct, frozen=True, eq=False):
     """How uses of names look in the trees of one grammar. The captures of ``query``:
 
     - ``call``: a call (`calls`); ``unpacked``: arguments whose number nobody can tell;
-    - ``member``: ``owner.name``; ``name``: an identifier where a value is asked for;
+    - ``member``: ``owner.name``; ``name``: an identifier where a value is asked for; ``reference``: either, where a
+      function is meant without being called;
     - ``base``, ``decorator``, ``type``: the name or member that a class inherits, that decorates, that is a type;
     - ``target``: an assignment, a declaration or a typed parameter (`values`); ``property``: a parameter that is an
-      attribute of the object as well; ``bound``: a name that gets a value in another way;
+      attribute of the object as well; ``bound``: a name that gets a value in another way; ``scope``: a block or a
+      function without a name, outside of which what it binds is unknown;
     - ``return``: the annotated type of what a function gives;
     - ``import``: a node in which the query ``imports`` finds what is imported and exported.
 
@@ -30,12 +32,14 @@ class UseGrammar(Struct, frozen=True, eq=False):
     by default; ``export``: the file gives the name ``name`` to others as ``local``, ``whole``: it gives nothing else;
     ``package``: the file's own package.
 
-    ``names``: types of nodes that are names; ``calls``: node -> callee and arguments; ``members``: node -> owner and
-    name; ``values``: node -> what gets a value, its annotation, the value; ``subscripts``: node -> what is subscripted;
-    ``through``: node -> the node that it stands for; ``literals``: node -> how a value of that type is written.
-    ``open``: a name that the file neither defines nor imports may come from another file. ``inferred``: annotations
-    that leave the type to the value. ``outside``: names of the language's own that are kept only where the file defines
-    or imports them. ``prefixes``: nodes around a ``qualified`` name -> what stands before it.
+    ``names``: types of nodes that are names; ``calls``: node -> callee and arguments; ``members``: node -> owner
+    and name; ``values``: node -> what gets a value, its annotation, the value; ``subscripts``: node -> what is
+    subscripted; ``through``: node -> the node that it stands for; ``literals``: node -> how a value of that type is
+    written. ``open``: a name that the file neither defines nor imports may come from another file. ``inferred``:
+    annotations that leave the type to the value. ``hoisted``: what a block binds holds in all of it, otherwise from
+    there on. ``apart``: a variable hides no function of its name. ``outside``: names of the language's own that are
+    kept only where the file defines or imports them. ``prefixes``: nodes around a ``qualified`` name -> what stands
+    before it.
     """
 
     query: str
@@ -48,6 +52,8 @@ class UseGrammar(Struct, frozen=True, eq=False):
     through: Mapping[str, Way]
     literals: Mapping[str, str]
     open: bool
+    hoisted: bool
+    apart: bool
     inferred: frozenset[str]
     outside: frozenset[str]
     prefixes: Mapping[str, Way]
@@ -67,6 +73,8 @@ class _Row(Struct, forbid_unknown_fields=True):
     through: str = ""
     literals: dict[str, str] = {}
     open: bool = False
+    hoisted: bool = False
+    apart: bool = False
     inferred: str = ""
     outside: str = ""
     prefixes: dict[str, str] = {}
@@ -87,6 +95,8 @@ def _merged(language: str) -> _Row:
         through=f"{base.through} {row.through}",
         literals={**base.literals, **row.literals},
         open=base.open or row.open,
+        hoisted=base.hoisted or row.hoisted,
+        apart=base.apart or row.apart,
         inferred=f"{base.inferred} {row.inferred}",
         outside=f"{base.outside} {row.outside}",
         prefixes={**base.prefixes, **row.prefixes},
@@ -112,6 +122,8 @@ def use_grammar(language: str) -> UseGrammar | None:
         through={node: way(path or "0") for node, _, path in (each.partition(":") for each in row.through.split())},
         literals={node: written for written, nodes in row.literals.items() for node in nodes.split()},
         open=row.open,
+        hoisted=row.hoisted,
+        apart=row.apart,
         inferred=frozenset(row.inferred.split()),
         outside=frozenset(row.outside.split()),
         prefixes={node: way(path) for node, path in row.prefixes.items()},

@@ -73,7 +73,8 @@ class FileNames:
         return {
             holder
             for symbol, holder in zip(self.symbols, self.holders, strict=True)
-            if holder >= 0 and (symbol.kind == "method" or self.symbols[holder].kind in VALUES)
+            if holder >= 0
+            if symbol.kind == "method" or self.symbols[holder].kind in VALUES or symbol.parent != holder
         }
 
     def is_type(self, scope: int) -> bool:

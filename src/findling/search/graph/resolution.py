@@ -182,8 +182,8 @@ class Resolver:
         self._steps = 0
         names = self.names(file)
         scope = names.scope_of(use)
-        if not use.receiver:
-            return self._named(names, scope, use.name, use.line)
+        if not use.receiver:  # of a name that has a value from a block around it there is no use
+            return self._named(names, scope, use.name, use.line, as_value=False)
         owner = self._evaluated(names, scope, use.receiver, use.line)
         return None if owner is None else self._member(owner, use.name)
 
@@ -200,13 +200,13 @@ class Resolver:
         names = self.names(file)
         return self._evaluated(names, names.scope_of(use), use.receiver, use.line)
 
-    def _named(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
+    def _named(self, names: FileNames, scope: int, name: str, line: int, *, as_value: bool = True) -> Meaning | None:
         """What a name by itself means at a line of a scope: inner functions first, then the ones around; not the types
-        around methods."""
+        around methods. ``as_value``: it may be a variable."""
         at = scope
         while at != TOP:
             if not names.is_type(at):
-                found = self._local(names, at, name, line if at == scope else 0)
+                found = self._local(names, at, name, line if at == scope else 0, as_value=as_value)
                 if found is not None:
                     return found
             elif at == scope and (at, name) in names.defined:
@@ -226,7 +226,7 @@ class Resolver:
         found = self._of_type(Meaning("definition", names.file, owner), name) if self._step() else None
         return None if found is OUTSIDE else found
 
-    def _local(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
+    def _local(self, names: FileNames, scope: int, name: str, line: int, *, as_value: bool) -> Meaning | None:
         writes = names.written.get((scope, "", name), [])
         before = [write for write in writes if write.line < line][-1:]
         if (scope, name) in names.defined:
@@ -235,7 +235,7 @@ class Resolver:
                 return found
         if imports := names.imported.get((scope, name)):
             return self._imported_by_one_of(names, imports)
-        return self._value(names, before or writes) or VARIABLE if writes else None
+        return self._value(names, before or writes) or VARIABLE if writes and as_value else None
 
     def _defined(self, names: FileNames, scope: int, name: str) -> Meaning:
         positions = names.defined[scope, name]
@@ -383,7 +383,7 @@ class Resolver:
             if (at.position, name) in names.defined:
                 return self._defined(names, at.position, name)._replace(likely=owner.likely)
             if writes := names.written_in_type.get((at.position, name)):
-                return self._value(names, writes)
+                return self._value(names, writes) or VARIABLE
             if (apart := self._apart(names, at.position, name)) is not None:
                 return apart._replace(likely=owner.likely)
         return None

@@ -17,6 +17,8 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``unit``: which other files' definitions a file may use without an import.
     ``words``: names with a meaning of their own, such as ``self``: the object, its type, or what the type inherits.
     ``implicit``: members of the object are used without a word before them.
+    ``fields``: what ``owner.name`` means that is not called: a field as well as a method ("shared"), never a method but
+    where the syntax says so ("apart"); '' where methods may be attributes like all others.
     ``namespaces``: functions may have a qualified name without being members.
     ``headers``: suffixes of files that declare what others define.
     ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
@@ -31,6 +33,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     unit: Literal["file", "folder", "package", "project"] = "file"
     words: dict[str, Literal["instance", "definition", "super"]] = {}
     implicit: bool = False
+    fields: Literal["", "shared", "apart"] = ""
     namespaces: bool = False
     headers: str = ""
     outside: str = ""

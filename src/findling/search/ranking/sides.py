@@ -32,13 +32,15 @@ def group(item: RankedFile) -> Group:
 
 
 def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:
-    """Both groups where either may be meant, the group of the first file first; () where one clearly is."""
+    """Both groups where either may be meant; () where one clearly is. Documents stand first only where they lead, and
+    the question asks for advice, or is a subject alone."""
     if wants & {"code", "tests"}:
         return ()
     firsts = {group(item): item for item in reversed(ranked)}
     if len(firsts) < 2 or abs(firsts["code"].rank_value - firsts["docs"].rank_value) > SURE:
         return ()
-    return ("docs", "code") if group(ranked[0]) == "docs" else ("code", "docs")
+    documents_first = group(ranked[0]) == "docs" and wants & {"advice", "subject"}
+    return ("docs", "code") if documents_first else ("code", "docs")
 
 
 def join(wants: Set[str], ranked: list[RankedFile]) -> None:

@@ -9,6 +9,7 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.store.postgresql.database import Database
     from findling.store.postgresql.reader import PostgresIndex, View
+    from findling.store.postgresql.rights import Rights, hashed
     from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish
     from findling.store.postgresql.writer import ViewWriter
 else:
@@ -17,6 +18,7 @@ else:
         {
             "database": "Database",
             "reader": "PostgresIndex View",
+            "rights": "Rights hashed",
             "team": "Lease Source Team Totals delete_views finish",
             "writer": "ViewWriter",
         },

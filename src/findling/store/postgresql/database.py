@@ -116,14 +116,15 @@ class Database:
             connection.rollback()  # a server may notice later that a connection was closed
         connection.close()
 
-    def begin(self, statements: Sequence[Statement]) -> Connection:
+    def begin(self, statements: Sequence[Statement], views: Sequence[int] = ()) -> Connection:
         """Ask statements in one round trip, as the first ones of a read-only transaction; its connection, to be given
-        back with `end` or `drop`. A connection that was lost since it was used last is no failure."""
+        back with `end` or `drop`. ``views``: those that the transaction is about; of others a user sees nothing. A
+        connection that was lost since it was used last is no failure."""
         with self._failures():
             for left in range(CONNECTIONS, -1, -1):
                 connection = self._open_pool().getconn()
                 try:
-                    self._send(connection, statements, begins=True)
+                    self._send(connection, statements, views)
                 except psycopg.OperationalError:
                     lost = connection.closed
                     self.drop(connection)
@@ -139,14 +140,18 @@ class Database:
     def ask(self, connection: Connection, statements: Sequence[Statement]) -> None:
         """Ask further statements in one round trip."""
         with self._failures():
-            self._send(connection, statements, begins=False)
+            self._send(connection, statements, None)
 
-    def _send(self, connection: Connection, statements: Sequence[Statement], *, begins: bool) -> None:
+    def _send(self, connection: Connection, statements: Sequence[Statement], begins: Sequence[int] | None) -> None:
         cursors = []
         with connection.pipeline():
-            if begins:
+            if begins is not None:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                connection.execute("SELECT set_config('findling.user', %s, true)", (self.user,))
+                scope = f"{{{','.join(map(str, begins))}}}"
+                connection.execute(
+                    "SELECT set_config('findling.user', %s, true), set_config('findling.scope', %s, true)",
+                    (self.user, scope),
+                )
             for statement in statements:
                 cursor = connection.cursor(binary=True)
                 cursor.execute(statement.sql.encode(), statement.values or None)
@@ -225,11 +230,31 @@ class Database:
         return errors.IndexUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
 
     def collections(self) -> list[str]:
-        """The names of the collections that are everybody's."""
+        """The names of the published collections that the user may see."""
         names: list[str] = []
-        sql = "SELECT DISTINCT collection FROM views WHERE owner = '' AND generation > 0 ORDER BY 1"
+        sql = "SELECT * FROM collections() ORDER BY 1"
         self.end(self.begin([Statement(sql, (), lambda rows: names.extend(row[0] for row in rows))]))
         return names
+
+    def sees_everything(self) -> bool:
+        """Whether the role that this connects as sees what no user is allowed."""
+        found: list[bool] = []
+        sql = "SELECT trusted() OR rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+        self.end(self.begin([Statement(sql, (), lambda rows: found.extend(row[0] for row in rows))]))
+        return found != [False]
+
+    def user_of(self, token: bytes) -> str | None:
+        """Whose a token is, by its hash; None for nobody's."""
+        found: list[str | None] = []
+        sql = "SELECT person_of(%s)"
+        self.end(self.begin([Statement(sql, (token,), lambda rows: found.extend(row[0] for row in rows))]))
+        return found[0]
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of one statement that may write, which is a transaction of its own."""
+        with self._failures(), self.connect() as connection:
+            cursor = connection.execute(sql.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
 
     # --- the schema's version -----------------------------------------------------------------------------------
 

@@ -224,7 +224,7 @@ class PostgresIndex:
             coming, known.coming = known.coming, {}
             statements += known.ask(list(coming)) if coming else ()
         if self._connection is None:
-            self._connection = self._database.begin(statements)
+            self._connection = self._database.begin(statements, list(self._numbers or ()))
         else:
             self._database.ask(self._connection, statements)
 
@@ -450,8 +450,7 @@ class PostgresIndex:
         if not is_storable(tail):
             return []
         rows = self._list(
-            f"SELECT {_FILE}{_FROM}WHERE e.{_OURS} "
-            'AND reverse(e.path) COLLATE "C" >= %s AND reverse(e.path) COLLATE "C" < %s',
+            f"SELECT {_FILE}{_FROM}WHERE e.entry_id IN (SELECT ending(%s::bigint[], %s, %s))",
             (tuple(self._ids), tail[::-1], f"{tail[::-1]}\U0010ffff"),
         )
         return sorted(file.path for file in self._note_files(rows))
@@ -801,11 +800,9 @@ class PostgresIndex:
     # --- patterns -------------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        condition, values = _holding(plan)
-        rows = self._list(
-            f"SELECT e.entry_id {_FROM}WHERE e.{_OURS} AND c.{_OURS} AND {condition}",
-            (tuple(self._ids), tuple(self._ids), *values),
-        )
+        views = tuple(self._ids)
+        condition, values = _holding(plan, views)
+        rows = self._list(f"SELECT e.entry_id FROM entries e WHERE e.{_OURS} AND {condition}", (views, *values))
         return list(map(itemgetter(0), rows))
 
 
@@ -815,22 +812,22 @@ _NO_TOTALS = _Totals(None, "", (), {}, 0, 0)
 
 _VIEWS = (
     "SELECT view_id, owner, collection, ref, generation, coalesce(to_char(published_at AT TIME ZONE 'UTC', "
-    "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), ''), files, chunks, body_terms, name_terms, symbols, bytes FROM views "
-    "WHERE (owner, collection, ref) IN (SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])) ORDER BY view_id"
+    "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), ''), files, chunks, body_terms, name_terms, symbols, bytes "
+    "FROM visible(%s::text[], %s::text[], %s::text[]) ORDER BY view_id"
 )
 
 
-def _holding(plan: TrigramPlan) -> tuple[str, list[Any]]:
+def _holding(plan: TrigramPlan, views: tuple[int, ...]) -> tuple[str, list[Any]]:
     """The condition on a content's trigrams that a plan is, and its values."""
     codes = tuple(sorted(plan.codes))
     every = plan.kind == "all"
     conditions: list[str] = []
     values: list[Any] = []
     if codes:
-        conditions.append(f"c.trigrams {'@>' if every else '&&'} %s::int[]")
-        values.append(codes)
+        conditions.append(f"e.content_id IN (SELECT holding(%s::bigint[], %s::int[], {every}))")
+        values += [views, codes]
     for part in plan.parts:
-        condition, more = _holding(part)
+        condition, more = _holding(part, views)
         conditions.append(condition)
         values += more
     if not conditions:

@@ -95,10 +95,7 @@ class Team:
         self.database = database
 
     def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction of its own."""
-        with self.database.failures(), self.database.connect() as connection:
-            cursor = connection.execute(sql.encode(), values or None)
-            return cursor.fetchall() if cursor.description else []
+        return self.database.rows(sql, *values)
 
     # --- what is kept up to date ----------------------------------------------------------------------------------
 
@@ -194,11 +191,13 @@ class Team:
             lease.worker,
         )
 
-    def release(self, lease: Lease) -> None:
-        """Give a job back untried: its worker was asked to end."""
+    def release(self, lease: Lease, *, wait: bool = False) -> None:
+        """Give a job back untried; with ``wait`` nobody takes it at once."""
         self._rows(
-            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1 "
-            "WHERE collection = %s AND worker = %s",
+            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1, "
+            "due_at = CASE WHEN %s THEN now() + %s ELSE due_at END WHERE collection = %s AND worker = %s",
+            wait,
+            timedelta(seconds=RETRY_S),
             lease.collection,
             lease.worker,
         )

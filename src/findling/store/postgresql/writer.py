@@ -98,6 +98,8 @@ class ViewWriter:
         """Models of which this run made vectors."""
         self._buffers: dict[str, list[str | tuple[Any, ...]]] = {}
         self._buffered = 0
+        self._staged: set[str] = set()
+        """Tables that have a temporary one of the same columns."""
         self._copies: list[tuple[int, int, str]] = []
         """(content that was copied, entry, path) of files the vectors of which may be copied, too."""
         self.changed = False
@@ -418,10 +420,20 @@ class ViewWriter:
                 self._delete_gone()
             for table in _ORDER:
                 if rows := self._buffers.pop(table, None):
-                    self._copy(table, rows)
+                    self._insert(table, rows)
             if self._copies:
                 self._copy_vectors()
         self._buffered = 0
+
+    def _insert(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
+        """Rows by COPY, which cannot write into a table with row security: by way of a table of this connection's."""
+        if table in self._staged:
+            self._execute(f"TRUNCATE staged_{table}".encode())
+        else:
+            self._execute(f"CREATE TEMP TABLE staged_{table} (LIKE {table}) ON COMMIT DROP".encode())
+            self._staged.add(table)
+        self._copy(f"staged_{table}", rows)
+        self._execute(f"INSERT INTO {table} SELECT * FROM staged_{table}".encode())
 
     def _copy(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
         with self._db.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:

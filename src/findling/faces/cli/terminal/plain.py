@@ -1,22 +1,24 @@
 """Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
 
-    search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
+    search, similar   path:start-end  symbol     ("-" where there is no symbol; [channel,channel] with --explain)
                         begin data 5f0a9c3e12d47b86    (in a pipe, where a model may read it: what follows is a file's)
                         10  a line of a place that is shown in full, with its number
                             … 12 lines                 (left out)
-                      called by path:12  a line          (what belongs to it: also calls, overrides, the same in, ...)
+                      called by path:12  a line          (what belongs to it: also calls, overrides, the same in, ...;
+                                                          ":12" alone is of the same file)
                       and 2 more, 5 uses in tests
                         end data 5f0a9c3e12d47b86      (the number is another one in each answer)
                       by title, trace at line 12         (what of a pasted text led there)
                       and 11 translations and 1 copy     (files that stand under this one)
-                      also 40-48 Other.place, 90-95
+                      also 40-48 A section, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
                     one line for each file, or a block for what is shown in full, with an empty line around it; where
                     code and documents are two groups, "== code ==" or "== docs ==" before each; last, for a question
-                    about a flow, "== calls that connect these places ==" and an indented line for each step
+                    about a flow, "== calls that connect these places ==" and an indented line for each step; then the
+                    command that shows whole what is shown in part, and other good places: "whole definitions: ..."
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
-    symbol            path:start-end  kind  name  signature
+    symbol            path:start-end  kind  name  signature     (then the text, as of a place; it has the signature)
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
                         where what stands before it is another
                       path:line:column  ref  enclosing  text
@@ -97,6 +99,9 @@ class PlainView:
                 self._hit(hit, explain)
                 before = hit
         self._chain(result.chain)
+        if further := words.further_look(result):
+            self._line("")
+            self._line(self._label(further))
 
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
         for position, file in enumerate(as_they_come(found, self._out)):
@@ -112,9 +117,11 @@ class PlainView:
         for result in results:
             for found in result.definitions:
                 self._definition(found, words.match_of(found, result.name))
-                self._body(list(body_lines(found)), found.related)
+                self._body(list(body_lines(found)), found.related, found.path)
             for use in result.references:
                 self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
+        if further := words.symbols_look(results):
+            self._line(self._label(further))
 
     def edges(self, result: EdgeResult) -> None:
         for found in result.definitions:
@@ -211,13 +218,14 @@ class PlainView:
     def _hit(self, hit: Hit, explain: bool) -> None:
         warning = "changed since it was indexed" if hit.stale else ""
         lines = words.span(hit.start_line, hit.end_line)
-        self._row(hit.path, lines, words.symbol_of(hit), marks=[",".join(hit.sources)], warning=warning)
-        self._body(list(body_lines(hit)), hit.related)
+        marks = [",".join(hit.sources)] if explain else []
+        self._row(hit.path, lines, words.symbol_of(hit), marks=marks, warning=warning)
+        self._body(list(body_lines(hit)), hit.related, hit.path)
         if hit.parts:
             self._beside(f"by {', '.join(hit.parts)}")
         if siblings := words.siblings(hit):
             self._beside(siblings)
-        if hit.others and is_block(hit, explain):
+        if hit.others and (explain or (hit.body and hit.group == "docs")):  # of code, the last line names them
             self._beside(f"also {words.others(hit.others)}")
         if explain:
             self._beside(f"rank {hit.rank_value:.4f}")
@@ -227,7 +235,8 @@ class PlainView:
     def _definition(self, found: SymbolHit, match: str = "") -> None:
         name = found.qualified_name or found.name
         lines = words.span(found.start_line, found.end_line)
-        self._row(found.path, lines, found.kind, name, code=found.signature, marks=[match] if match else [])
+        code = None if found.body else found.signature  # the body begins with it
+        self._row(found.path, lines, found.kind, name, code=code, marks=[match] if match else [])
 
     def _chain(self, chain: Sequence[Step]) -> None:
         if chain:
@@ -262,13 +271,13 @@ class PlainView:
             text = self._content(shortened(line) if self._terminal else line.text)
             self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
 
-    def _body(self, lines: Sequence[Line], related: Relations) -> None:
+    def _body(self, lines: Sequence[Line], related: Relations, path: str) -> None:
         """The lines of a place, and what belongs to it, which is lines of files as well."""
         if not lines:
             return
         width = max(len(str(line.number)) for line in lines)
         shown = [f"  {line.number or '':>{width}}  {visible(line.text)}".rstrip() for line in lines]
-        shown += [f"  {self._label(text)}" for text in words.related(related, self._places.shown)]
+        shown += [f"  {self._label(text)}" for text in words.related(related, path, self._places.shown)]
         if self._mark:
             shown = [f"  begin data {self._mark}", *shown, f"  end data {self._mark}"]
         for text in shown:

@@ -96,11 +96,11 @@ class PrettyView(PlainView):
         for line in lines:
             self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
 
-    def _body(self, lines: Sequence[Line], related: Relations) -> None:
+    def _body(self, lines: Sequence[Line], related: Relations, path: str) -> None:
         width = max((len(str(line.number)) for line in lines), default=0)
         for line in lines:
             self._print(self._numbered(line, width))
-        for text in words.related(related, self._places.shown) if lines else ():
+        for text in words.related(related, path, self._places.shown) if lines else ():
             self._beside(text)
 
     def _beside(self, text: str) -> None:

@@ -31,6 +31,7 @@ from findling.model.types import (
     TraceResult,
     mark_of,
 )
+from findling.search import lines_of
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -99,10 +100,11 @@ ROLES: Mapping[Role, str] = {
 }
 
 
-def related(found: Relations, shown: Callable[[str], str]) -> Iterator[str]:
-    """A line for each thing that belongs to a definition, and one for what is not listed."""
+def related(found: Relations, path: str, shown: Callable[[str], str]) -> Iterator[str]:
+    """A line for each thing that belongs to a definition, and one for what is not listed. ``path``: the definition's,
+    which is not repeated."""
     for each in found.found:
-        yield f"{ROLES[each.role]} {shown(each.path)}:{each.line}  {each.marked}"
+        yield f"{ROLES[each.role]} {'' if each.path == path else shown(each.path)}:{each.line}  {each.marked}"
     left = [f"{found.more} more"] if found.more else []
     left += [count(found.in_tests, "use") + " in tests"] if found.in_tests else []
     if left:
@@ -113,7 +115,34 @@ def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
     """A line for each step of a chain of calls, indented by its depth."""
     for each in chain:
         at = f"  (called in line {each.called_at})" if each.called_at else ""
-        yield f"{'  ' * each.depth}{each.name}  {shown(each.path)}:{each.line}{at}{mark_of(each.grade, each.why)}"
+        yield f"{'  ' * each.depth}{each.name}  {shown(each.path)}:{each.line}{at}{mark_of(each.grade)}"
+
+
+_LOOK = "whole definitions: findling symbol "
+MOST_FURTHER = 6
+"""Names that a further look is for."""
+
+
+def further_look(result: SearchResult) -> str:
+    """How to see whole what an answer shows in part or only names, '' where that is nothing: a command to copy."""
+    names: dict[str, None] = {}
+    shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
+    for hit in result.hits:
+        if hit.group == "code" and hit.body and hit.name and 0 in shown[hit.path]:
+            names[hit.qualified_name] = None
+    for hit in result.hits:
+        for span in hit.others if hit.group == "code" and hit.body else ():
+            if span.symbol and span.start_line not in shown[hit.path]:
+                names[span.symbol] = None
+    names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
+    return _LOOK + " ".join(list(names)[:MOST_FURTHER]) if names else ""
+
+
+def symbols_look(results: Sequence[SymbolResult]) -> str:
+    """How to see whole what is cut, '' where nothing is: a name alone has more room than several together."""
+    every = [hit for result in results for hit in result.definitions if hit.body]
+    cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
+    return _LOOK + " ".join(cut) if len(every) > 1 and cut else ""
 
 
 UNSURE = "nothing here looks like an answer"

@@ -22,3 +22,5 @@
 (field_declaration) @target
 (assignment_expression left: [(identifier) (field_expression)]) @target
 (preproc_include) @import
+[(compound_statement) (for_statement)] @scope
+(function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bound)))

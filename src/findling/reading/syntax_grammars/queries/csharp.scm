@@ -24,3 +24,7 @@
 (implicit_parameter) @bound
 (method_declaration returns: [(identifier) (generic_name) (nullable_type)] @return)
 [(using_directive) (namespace_declaration) (file_scoped_namespace_declaration)] @import
+(tuple_pattern name: (identifier) @bound)
+(declaration_expression name: (identifier) @bound)
+(catch_declaration name: (identifier) @bound)
+[(block) (lambda_expression) (anonymous_method_expression) (for_statement) (foreach_statement) (catch_clause) (using_statement) (switch_section)] @scope

@@ -30,3 +30,6 @@
 (method_declaration result: (_) @return)
 (method_elem result: (_) @return)
 (import_spec) @import
+(receive_statement left: (expression_list (identifier) @bound))
+(const_spec name: (identifier) @bound)
+[(block) (func_literal) (if_statement) (for_statement) (expression_switch_statement) (type_switch_statement) (communication_case) (expression_case) (type_case)] @scope

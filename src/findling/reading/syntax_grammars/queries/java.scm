@@ -1,5 +1,5 @@
 [(method_invocation) (object_creation_expression)] @call
-[(field_access) (method_reference) (scoped_type_identifier)] @member
+[(field_access) (scoped_type_identifier)] @member
 (superclass [(type_identifier) (scoped_type_identifier)] @base)
 (superclass (generic_type [(type_identifier) (scoped_type_identifier)] @base))
 (super_interfaces (type_list [(type_identifier) (scoped_type_identifier)] @base))
@@ -32,3 +32,8 @@
 (inferred_parameters (identifier) @bound)
 (method_declaration type: [(type_identifier) (scoped_type_identifier) (generic_type)] @return)
 [(import_declaration) (package_declaration)] @import
+(type_pattern (identifier) @bound)
+(record_pattern_component (identifier) @bound)
+(method_reference) @reference
+[(block) (constructor_body) (lambda_expression) (for_statement) (enhanced_for_statement) (catch_clause) (try_with_resources_statement) (switch_rule) (switch_block_statement_group)] @scope
+(object_creation_expression (class_body) @scope)

@@ -39,3 +39,4 @@
 (variable_declarator value: (member_expression object: (call_expression function: (identifier) @_f)) (#eq? @_f "require")) @import
 (assignment_expression left: [(identifier) (member_expression)] @_l (#match? @_l "^(module\\.)?exports\\b")) @import
 (variable_declarator value: (assignment_expression left: (_) @_l) (#match? @_l "^(module\\.)?exports$")) @import
+[(arrow_function) (function_expression) (generator_function) (method_definition) (catch_clause)] @scope

@@ -5,10 +5,13 @@
 (annotation (user_type (identifier) @decorator))
 (user_type (identifier) @type)
 (value_argument (identifier) @name)
-(callable_reference (identifier) @name)
 (return_expression (identifier) @name)
 (property_declaration (variable_declaration)) @target
 (parameter) @target
 (class_parameter) @target
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @return)
 [(import) (package_header)] @import
+(variable_declaration (identifier) @bound)
+(catch_block . (identifier) @bound)
+(callable_reference (identifier) @reference)
+[(block) (lambda_literal) (for_statement) (catch_block) (when_expression)] @scope

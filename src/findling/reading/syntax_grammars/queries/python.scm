@@ -54,3 +54,13 @@
 (function_definition name: (identifier) return_type: (type) @return)
 (import_statement) @import
 (import_from_statement) @import
+(case_pattern (dotted_name . (identifier) @bound .))
+(keyword_pattern (identifier) . (dotted_name . (identifier) @bound .))
+(splat_pattern (identifier) @bound)
+(case_pattern (as_pattern (case_pattern) . (identifier) @bound))
+(as_pattern_target (tuple (identifier) @bound))
+(as_pattern_target (list (identifier) @bound))
+(as_pattern_target (tuple (tuple (identifier) @bound)))
+(list_pattern (identifier) @bound)
+(typed_parameter [(list_splat_pattern (identifier) @bound) (dictionary_splat_pattern (identifier) @bound)])
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression) (lambda)] @scope

@@ -16,3 +16,14 @@
 (function_item return_type: (_) @return)
 (function_signature_item return_type: (_) @return)
 (use_declaration) @import
+(tuple_pattern (identifier) @bound)
+(tuple_struct_pattern type: (_) (identifier) @bound)
+(slice_pattern (identifier) @bound)
+(captured_pattern . (identifier) @bound)
+(reference_pattern (identifier) @bound)
+(ref_pattern (identifier) @bound)
+(mut_pattern (identifier) @bound)
+(field_pattern pattern: (identifier) @bound)
+(field_pattern name: (shorthand_field_identifier) @bound)
+(match_pattern . (identifier) @bound)
+[(block) (match_arm) (closure_expression) (if_expression) (while_expression) (for_expression)] @scope

@@ -1,0 +1,29 @@
+"""The users of a shared store as a server meets them: whose a token is, and what a server for users must be."""
+
+from __future__ import annotations
+
+from findling.model import errors
+
+
+class Users:
+    """Raises the store's errors, also that there is none, and `ConfigError` where the address is that of a role that
+    would see everything: then no right would hold."""
+
+    def __init__(self, url: str) -> None:
+        from findling.store import postgresql  # an extra
+
+        self._database = postgresql.Database(url)
+        self._hashed = postgresql.hashed
+        if self._database.sees_everything():
+            self._database.close()
+            raise errors.ConfigError(
+                f"The role of {self._database.url} sees every collection, whatever users are allowed.",
+                remedy="Serve with the address of a role that 'findling team role NAME' has prepared.",
+            )
+
+    def of_token(self, token: str) -> str | None:
+        """The user whose a token is; None for nobody's."""
+        return self._database.user_of(self._hashed(token))
+
+    def close(self) -> None:
+        self._database.close()
