@@ -43,7 +43,7 @@ def questions(folders: Mapping[str, Path]) -> list[tuple[str, dict[str, Any]]]:
     for name in ("Thing1", "act3", "VALUE_0"):
         found += [("find_symbol", {"name": name}), ("locate_symbol", {"name": name, "include_references": True})]
         found += [("impact", {"name": name})]
-    found += [("explore", {"query": "Thing1"})]  # by text it shows eight places, and cannot be asked for all
+    found += [("explore", {"query": _name_in(folders, files[0])})]  # by text it shows the best eight places alone
     for path in some:
         found += [(name, {"path": path}) for name in ("get_file", "list_defs_in_file", "get_file_outline")]
     found += [("find_similar", {"docPath": path}) for path in _paths(folders, "*.md")]
@@ -55,6 +55,14 @@ def _whole(name: str) -> dict[str, int]:
     """What makes a tool that orders by text tell all that it finds: in which order they come near is not the same."""
     taken = TOOLS[name].schema["properties"] if name in BY_TEXT else {}
     return {argument: most for argument, most in ALL.items() if argument in taken}
+
+
+def _name_in(folders: Mapping[str, Path], path: str) -> str:
+    """A class that a file defines."""
+    name, _, below = path.partition("/")
+    defined = re.search(r"class (\w+)|def (\w+)", (folders[name] / below).read_text())
+    assert defined is not None, path
+    return defined[1] or defined[2]
 
 
 def _paths(folders: Mapping[str, Path], pattern: str) -> list[str]:

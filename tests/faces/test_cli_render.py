@@ -25,6 +25,7 @@ from findling.faces.cli.terminal.safe import make_encodable, visible, wants_styl
 from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
+    Confidence,
     Coverage,
     Edge,
     EdgeResult,
@@ -225,6 +226,8 @@ class GivenAnswers:
         self.opened: tuple[Path | None, Path | None, bool] | None = None
         self.closed = False
         self.scope = ""
+        self.ref = None
+        self.is_shared = True  # so no folder of repositories
 
     def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Self:
         self.opened = (path, root, cache)
@@ -453,6 +456,10 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
     assert "  rank 1.2500\n      +1.0000  bm25  the text has 'retry'\n" in block
     shares = [float(value) for value in re.findall(r"^\s+([+-]\d+\.\d+)  ", block, re.MULTILINE)]
     assert sum(shares) == pytest.approx(RETRY.rank_value)
+    facts = Confidence(0.9, agree=True, reasons=(Reason("coverage", 2.5, "the first file has 80% of the rare words"),))
+    ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=facts)])
+    said = f"confidence {ANSWER.confidence:.2f}; words and meaning put the same file first"
+    assert f"\n\n{said}\n      +2.5000  coverage  the first file has 80% of the rare words\n" in ran.out
 
 
 def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:
@@ -1033,7 +1040,7 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
         (("search", "a", "--limit", "0"), "'0' is not a whole number from 1 to 1000"),
         (("search", "a", "--limit", "ten"), "'ten' is not a whole number from 1 to 1000"),
         (("search", "a", "--wait", "nan"), "'nan' is neither 'all' nor a number of seconds"),
-        (("search", "a", "--kind", "image"), "invalid choice: 'image'"),
+        (("search", "a", "--kind", "image"), "'image' is none of code, docs, tests"),
         (("search", "a", "--lim", "3"), "Unknown option '--lim'"),
         (("search", "a", ""), "A path is empty."),
         (("grep", "-5"), "Unknown option '-5'"),
@@ -1054,7 +1061,7 @@ def test_a_missing_path_reminds_of_quotes(
 
     monkeypatch.chdir(tmp_path)
     assert cli.main(["search", "failed", "requests"], open_engine=refuse) == 2
-    expected = "There is no file or folder 'requests'. Check the path. Several words to search for need quotes."
+    expected = "There is no file or folder 'requests'. Check the path. Put quotes around a query of several words."
     assert capsys.readouterr().err == f"findling: {expected}\n"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
@@ -25,6 +25,7 @@ from findling.faces.http import HttpOptions
 from findling.faces.web import highlighting
 from findling.faces.web.asking import Asker
 from findling.faces.web.highlighting import highlighted, visible
+from findling.faces.web.pages import MOST_CHARS
 from findling.faces.web.serving import make_app
 from findling.faces.web.visitors import POLICY
 from findling.model.errors import Cancelled
@@ -80,6 +81,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)
     subprocess.run([*git, "tag", "v1"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "y"], check=True)
+    subprocess.run([*git, "tag", "v2"], check=True)
     with Engine.open(root=folder) as engine:
         engine.index()
     return folder
@@ -378,6 +381,8 @@ def test_the_command_prints_a_link_and_ends_well(root: Path) -> None:
         browser = build_opener(HTTPCookieProcessor())
         browser.open(link, timeout=60)
         assert b"kettle.py" in browser.open(link.replace(urlsplit(link).query, "q=kettle"), timeout=60).read()
+        longest = urlencode({"q": "kettle " + "\N{HOT BEVERAGE}" * (MOST_CHARS - 7)})
+        assert b"kettle.py" in browser.open(link.replace(urlsplit(link).query, longest), timeout=60).read()
         server.send_signal(signal.SIGINT)
         assert (server.wait(60), "Traceback" in server.stderr.read()) == (0, False)  # type: ignore[union-attr]
 
@@ -455,3 +460,9 @@ def test_a_text_that_takes_for_ever_or_breaks_the_lexer_is_shown_without_colours
         assert highlighted([text], "python", "a.py") == [text]
     assert "<i" in highlighted(["def f(): pass"], "python", "a.py")[0]
     highlighting.end()
+
+
+def test_a_folder_at_a_ref_that_is_not_indexed_says_what_to_do(page: TestClient) -> None:
+    answer = page.get("/file/kitchen", params={"ref": "v2"})
+    assert answer.status_code == 400
+    assert "is not indexed yet" in answer.text and "findling index --ref v2" in answer.text

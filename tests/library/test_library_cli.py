@@ -32,6 +32,11 @@ def test_from_adding_to_removing(run: Run, bread: Path) -> None:
     assert status == 0
     assert "state: ready, fresh\nfiles: 2\n" in out
     (bread / "salt.md").write_text("# Salt\n\nTwo grams.\n")
+    status, out, _ = run("search", "how much salt", "--limit", "1")
+    assert (status, out.splitlines()[0].startswith(f"{bread}/salt.md  loaves  Salt  [")) == (0, True)
+    assert "Two grams." in out and "end data" in out
+    assert json.loads(run("search", "how much salt", "--json")[1])["passages"][0]["collection"] == "loaves"
+    (bread / "salt.md").write_text("# Salt\n\nThree grams.\n")
     status, out, _ = run("refresh")
     assert (status, "3 files (1 changed" in out) == (0, True)
     status, out, _ = run("remove", "loaves")
@@ -41,8 +46,8 @@ def test_from_adding_to_removing(run: Run, bread: Path) -> None:
 
 
 def test_an_empty_library_says_how_to_fill_it(run: Run) -> None:
-    for action in ("list", "status", "refresh"):
-        status, out, err = run(action)
+    for action in (["list"], ["status"], ["refresh"], ["search", "salt"]):
+        status, out, err = run(*action)
         assert (status, out) == (1, "")
         assert "findling library add PATH" in err
 
@@ -95,7 +100,7 @@ def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["ad", "x"], "The actions are add, list, status, refresh, remove, fetch, jobs, cancel."),
+        (["ad", "x"], "did you mean 'add'?"),
         (["add"], "Missing PATH."),
         (["add", ""], "Missing PATH."),
         (["add", "/no/such/folder"], "There is no file or folder '/no/such/folder'."),

@@ -100,6 +100,28 @@ def test_a_definition_has_the_short_constants_of_its_file_that_it_names() -> Non
     assert body.worth == [3, 4, 5, 1]
 
 
+def test_of_the_parts_after_the_first_those_are_shown_that_fit_whole() -> None:
+    body = Body(FILE, [*range(10, 15), *range(50, 100), *range(200, 203)], 14, parts=[5, 55, 58])
+    assert numbers(body.text(300, 200, whole_parts=True)) == [*range(10, 15), *range(200, 203)]
+
+
+def test_functions_that_a_place_calls_or_that_call_it_are_parts() -> None:
+    lines = [
+        "def start():",
+        "    retry()",
+        "def other(): pass",
+        "def retry():",
+        "    pause()",
+        "def pause():",
+        "    x = 1",
+    ]
+    spans = {"start": (1, 2), "other": (3, 3), "retry": (4, 5), "pause": (6, 7)}
+    symbols = [symbol(*span)._replace(name=name) for name, span in spans.items()]
+    body = make_body(lines, symbols, 4, 5, [], NO_SNIPPET)
+    assert numbers(body.text(9, 1_000, whole_parts=True)) == [1, 2, 3, 4, 5, 6, 7]  # a line between two is shown
+    assert [body.worth[at - 1] for at in body.parts] == [5, 5, 7, 2]
+
+
 def test_several_bodies_are_whole_where_there_is_room_and_else_the_short_ones_are() -> None:
     short, long, longer = (Body(FILE, range(1, end + 1), end) for end in (10, 100, 200))
     whole = [body.text(300, 10_000) for body in (long, short, longer)]

@@ -11,7 +11,8 @@ from findling.model.rows import FileRow
 from findling.model.types import Absent, Confidence, Near
 from findling.search.analysis import analyse
 from findling.search.answer import WITHOUT_VECTORS_COSINE, judge
-from findling.search.intent import classify, plan
+from findling.search.intent import classify
+from findling.search.planner import plan
 from findling.search.ranking.ranked_file import FileCosines, RankedFile
 from findling.search.searcher import Found
 
@@ -113,3 +114,27 @@ def test_a_name_that_does_not_occur_lowers_it_unless_it_is_known_what_was_meant(
 def test_users_own_words_are_forgiven_more() -> None:
     first = ranked(0.3, 0.4)
     assert confidence(first, text="how do I retry failed uploads") > confidence(first)
+
+
+def test_what_nobody_asked_for_says_nothing_of_whether_there_is_an_answer() -> None:
+    """Words that stand in tests, examples, histories and generated files alone."""
+    other = ranked(0.2, 0.35)
+    for signal in ("test", "example", "changes", "generated"):
+        aside = ranked(1.0, 0.5, phrase=1.0)
+        aside.values[signal] = 1.0
+        assert confidence(aside, other) == confidence(other) < 0.5 < confidence(ranked(1.0, 0.5, phrase=1.0), other)
+        assert confidence(aside) == confidence(ranked(1.0, 0.5, phrase=1.0)), "where there is nothing else it counts"
+
+
+def test_words_in_a_file_that_is_about_something_else_say_less() -> None:
+    """A list of words has all of them."""
+    listed, near = judged(ranked(1.0, 0.225), ranked(0.0, 0.4)), judged(ranked(1.0, 0.35), ranked(0.0, 0.4))
+    assert (listed.coverage, near.coverage) == pytest.approx((0.5, 1.0)) and listed.value < near.value
+
+
+def test_the_facts_behind_it_add_up_to_it() -> None:
+    found = judged(ranked(0.5, 0.45, phrase=0.5), ranked(0.3, 0.2), lacking=0.7)
+    assert found.value == pytest.approx(1 / (1 + np.exp(-sum(reason.value for reason in found.reasons))))
+    assert found.beyond_random == pytest.approx(0.05) and found.agree
+    assert "cosine of 0.45; questions about something else find 0.40" in " ".join(each.words for each in found.reasons)
+    assert judged(ranked(0.5)).beyond_random is None

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model.types import MODES, Intent, Mode
-from findling.search.intent import classify, literal_part, plan
+from findling.search.intent import classify
 from findling.search.keyword import KeywordHits
+from findling.search.planner import literal_part, plan
+from findling.search.query import without_form
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import FileCosines
 from findling.search.ranking.ranker import Evidence
@@ -93,3 +95,29 @@ def test_any_text_has_a_plan(text: str, intent: Intent, mode: Mode) -> None:
     assert chosen.channels
     assert chosen.exact_text in text
     assert plan(mode, classify(text).intent, text) == plan(mode, classify(text).intent, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("tool.coverage.run", True),
+        ("Backup::JS_transfer", True),
+        ("SQLITE_DEFAULT_WAL_SYNCHRONOUS", True),
+        ("Client.retry", False),
+        ("MAX_SIZE", False),
+        ("how are options parsed", False),
+        ("README.md", False),
+    ],
+)
+def test_a_query_that_is_a_piece_of_code_is_looked_for_to_the_letter(text: str, is_code: bool) -> None:
+    chosen = plan("auto", "symbol", text)
+    assert (chosen.is_code, chosen.exact_text) == (is_code, text if is_code else "")
+
+
+def test_of_the_beginning_of_a_definition_its_name_is_asked_for() -> None:
+    assert [without_form(text) for text in ("def echo(", "export async function send(", "class Foo:")] == [
+        "echo",
+        "send",
+        "Foo",
+    ]
+    assert without_form("class loader") == "class loader"

@@ -17,6 +17,7 @@ repository below its root, be it a submodule. Three refinements keep that rule s
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import stat
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from findling.model.errors import RootError, StorageFull
+from findling.model.typed_paths import meant
 
 STORE_NAME: Final = ".findling"
 
@@ -33,6 +35,9 @@ LIVE: Final = "live"
 
 SHORT_COMMIT: Final = 7
 """Characters of a commit's name that people read."""
+
+MOST_ENTRIES: Final = 2_000
+"""Of a folder, among which repositories are looked for."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -101,6 +106,30 @@ def find_root(path: Path | None, *, root: Path | None = None, may_be_gone: bool 
         _check_not_protected(found, f"Name a folder inside it, or insist with --root {found}.")
     _check_readable(found)
     return Root(found, "" if path is None else _scope(start, found))
+
+
+def repositories_in(folder: Path) -> list[Path]:
+    """The git repositories in a folder or one folder deeper, by path; none where it is a repository itself. Hidden
+    folders and links are not looked into."""
+    if _is_git_top(folder) or is_bare(folder):
+        return []
+    found: list[Path] = []
+    for child in _plain_folders(folder):
+        if _is_git_top(child):
+            found.append(child)
+        else:
+            found += [inner for inner in _plain_folders(child) if _is_git_top(inner)]
+    return found
+
+
+def _plain_folders(folder: Path) -> list[Path]:
+    """Of the first entries of a folder those that are folders, by name; none where it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            few = itertools.islice(entries, MOST_ENTRIES)
+            return sorted(Path(e.path) for e in few if e.name[0] != "." and e.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def addable(path: Path) -> Path:
@@ -298,7 +327,7 @@ def _existing(path: Path) -> Path:
         resolved = Path(os.path.realpath(path, strict=True))
         mode = resolved.stat().st_mode
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise RootError(f"There is no file or folder {str(path)!r}.", remedy="Check the path.") from error
+        raise RootError(f"There is no file or folder {str(path)!r}.", remedy=meant(os.fspath(path))) from error
     except PermissionError as error:
         raise _no_permission(path) from error
     except (OSError, ValueError) as error:

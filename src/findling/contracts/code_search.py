@@ -21,7 +21,7 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
-from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query, SymbolHit
+from findling.model.types import SYMBOL_KINDS, Answer, Confidence, Grounds, Hit, Intent, Query, SymbolHit
 from findling.outbound import events
 from findling.search import lexical
 from findling.search.analysis import STOP_WORDS
@@ -309,6 +309,8 @@ def _confidence_fields(
     intent, query = answer.result.intent, given["query"]
     return {
         "low_confidence": low,
+        "confidence": round(answer.result.confidence, 6),
+        **({"evidence": _evidence(answer.result.evidence)} if low and answer.result.hits else {}),
         "suggested_action": decide.suggested_action(
             intent,
             len(shown),
@@ -323,6 +325,13 @@ def _confidence_fields(
         "query_intent_confidence": answer.intent_confidence,
         "intent_escalation_hint": answer.intent_hint,
     }
+
+
+def _evidence(facts: Confidence) -> dict[str, Any]:
+    """The facts that speak for and against an answer that is not sure."""
+    shares = {"coverage": facts.coverage, "cosine": facts.cosine, "beyond_random": facts.beyond_random}
+    told = {name: round(share, 3) for name, share in shares.items() if share is not None}
+    return told | {"agree": facts.agree} | ({"lacking": list(facts.lacking)} if facts.lacking else {})
 
 
 def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:

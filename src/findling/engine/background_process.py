@@ -7,11 +7,17 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from findling.config.roots import cache_folder
 from findling.engine import index_jobs
 from findling.engine.engine import Engine
+from findling.engine.small_files import Turns
 from findling.model.errors import FindlingError
 
 _NICE = 19
+
+TURNS = "turns"
+AT_ONCE = 2
+"""Such processes at work; the others wait: a question about a folder of repositories leaves one for each."""
 
 
 def _step_back() -> None:
@@ -32,8 +38,13 @@ def main(root: str, directory: str, ref: str) -> int:
         job = index_jobs.begin(engine)
         if job is None:
             return 0
+
+        def work() -> dict[str, int]:
+            with Turns(cache_folder() / TURNS, AT_ONCE).taken(job.waits):
+                return {"changed_files": engine.index(progress=job).changed}
+
         try:
-            job.carry_out(lambda: {"changed_files": engine.index(progress=job).changed}, index_jobs.words)
+            job.carry_out(work, index_jobs.words)
         except FindlingError:
             return 1
     return 0

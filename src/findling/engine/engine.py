@@ -130,6 +130,16 @@ class Engine(Questions):
         return engine
 
     @property
+    def is_shared(self) -> bool:
+        """Whether what is searched lies in a store that machines share."""
+        return isinstance(self._store, RemoteStore)
+
+    @property
+    def in_cache(self) -> bool:
+        """Whether the index was asked for in the user's cache folder."""
+        return self._store.in_cache
+
+    @property
     def store_dir(self) -> Path:
         """Where the index lies; the folder need not exist yet."""
         return self._store.directory

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from copy import copy
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from msgspec.structs import replace
 
@@ -39,12 +40,12 @@ class Engines(Questions):
         """By name how fresh the last question found what it could search, and why not fresher."""
         self._answers: dict[tuple[str, ...], Answers] = {}
 
-    def at(self, ref: str | None) -> Engines:
+    def at(self, ref: str | None) -> Self:
         """Those that have a ref; the others are among its ``problems``, which it shares with this object: a question
         with a ``ref`` is asked of an object that the caller never sees. Raises `RefNotIndexed` where none has it."""
-        absent = dict(self._absent)
-        found = Engines(of_each(self.engines, lambda engine: engine.at(ref), absent))
-        found._absent, found.problems = absent, self.problems
+        found = copy(self)
+        found._absent, found._answers = dict(self._absent), {}
+        found.engines = of_each(self.engines, lambda engine: engine.at(ref), found._absent)
         found._forget_problems()
         return found
 
@@ -166,11 +167,15 @@ def of_each(
     return found
 
 
+LEAST_SHARE_S = 0.02
+"""What each has of a question's time even after others have taken all: with none at all it would not be searched."""
+
+
 def shares(wait_s: float | None, count: int) -> Iterator[float | None]:
     """What each of ``count`` may take of the time, what one leaves going to the next."""
     started = time.monotonic()
     for left in range(count, 0, -1):
-        yield wait_s and max(0.0, started + wait_s - time.monotonic()) / left
+        yield wait_s and max(LEAST_SHARE_S, (started + wait_s - time.monotonic()) / left)
 
 
 def _joined(fresh: Mapping[str, tuple[Freshness, str]]) -> tuple[Freshness, str]:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 StrPath: TypeAlias = "str | os.PathLike[str]"
 """A path as a caller may give it."""
 
+CHECK = "Check the path."
+
+_MOST_NAMES = 10_000
+"""Of a folder, among which a mistyped one is looked for."""
+
 # ruff: noqa: PTH100, PTH112, PTH118, PTH119, PTH120 - a Path would cost the start, and resolves where it must not
 
 
@@ -40,6 +45,19 @@ def nearest_folder(name: str) -> str:
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return folder
+
+
+def meant(name: str) -> str:
+    """What to do about a path that is not there: the nearest name in its folder, if one is near."""
+    from difflib import get_close_matches
+
+    try:
+        folder, wanted = os.path.split(name.rstrip("/"))
+        known = os.listdir(folder or ".")[:_MOST_NAMES]  # noqa: PTH208 - as above
+        close = get_close_matches(wanted, known, n=1)
+    except (OSError, ValueError):
+        close = []
+    return f"Did you mean {os.path.join(folder, close[0])!r}?" if close else CHECK
 
 
 def inside(root: Path, name: str) -> str:

@@ -693,17 +693,41 @@ _SHOWN_CHARS = 120
 """Of a text that does not occur, in a sentence about it."""
 
 
+class Confidence(Struct, frozen=True):
+    """An estimate in [0, 1] that the first places answer the question, and the facts that it was made from.
+
+    All are of files that nothing speaks against: what stands only in tests, examples or generated files that nobody
+    asked for is no answer. ``coverage``: the share of the query's rare words in the first of them, less where no
+    passage of it is near the query. ``cosine``: of the nearest passage, None without vectors; ``beyond_random``: how
+    much more that is than questions about something else find. ``agree``: whether words and meaning put the same file
+    first. ``named``: how far one of the first files is what was asked for by name or to the letter. ``phrase``: how far
+    neighbouring words of the query stand together in one place. ``lacking``: words of a subject of their own that the
+    query has and the first file has not, the most specific first. ``absent``: whether a name, path or quotation of the
+    question does not occur. ``reasons``: what each fact adds to the logit of ``value``.
+    """
+
+    value: float = 0.0
+    coverage: float = 0.0
+    cosine: float | None = None
+    beyond_random: float | None = None
+    agree: bool = False
+    named: float = 0.0
+    phrase: float = 0.0
+    lacking: tuple[str, ...] = ()
+    absent: bool = False
+    reasons: tuple[Reason, ...] = ()
+
+
 class SearchResult(Table, IndexState, frozen=True):
     """An answer: hits in order, and what it is worth.
 
     ``total`` counts distinct files that matched before the cut to ``limit``, ``offset`` those before the first hit.
-    ``confidence`` is in [0, 1]. ``absent``: what of the question is known not to occur. Where that is all of it
-    (`is_absent`), the hits are of what was meant instead, and there are none where nothing is near enough. ``groups``:
-    where both code and documents may be meant, these two, the surer first; () where one is, or only one was found.
-    ``hits`` are in one order all the same. ``further``: the hits beyond the usual length of an answer that has one
-    (`Query.usual_chars`). ``lacking``: words of a subject of their own that the question has and the first file has
-    not, the most specific first. ``chain``: where the question is how something comes about, the calls that connect the
-    places that answer.
+    ``confidence`` is in [0, 1], ``evidence`` has the facts that it was made from. ``absent``: what of the question is
+    known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead, and there are
+    none where nothing is near enough. ``groups``: where both code and documents may be meant, these two, the surer
+    first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the hits beyond
+    the usual length of an answer that has one (`Query.usual_chars`). ``lacking``: as in `Confidence`. ``chain``: where
+    the question is how something comes about, the calls that connect the places that answer.
     """
 
     query: str
@@ -718,6 +742,7 @@ class SearchResult(Table, IndexState, frozen=True):
     lacking: tuple[str, ...] = ()
     offset: int = 0
     chain: tuple[Step, ...] = ()
+    evidence: Confidence = Confidence()
 
     @property
     def rows(self) -> tuple[Hit, ...]:
@@ -806,24 +831,6 @@ class Grounds(Struct, frozen=True):
     signals: Mapping[str, float] = {}
     cosine: float | None = None
     similarity: float | None = None
-
-
-class Confidence(Struct, frozen=True):
-    """An estimate in [0, 1] that the first places answer the question, and the facts that it was made from.
-
-    ``coverage``: the share of the query's rare words in the first file. ``cosine``: of the nearest passage of any file,
-    None without vectors. ``named``: how far one of the first files is what was asked for by name or to the letter.
-    ``phrase``: how far neighbouring words of the query stand together in one place. ``lacking``: as in `SearchResult`.
-    ``absent``: whether a name, path or quotation of the question does not occur.
-    """
-
-    value: float = 0.0
-    coverage: float = 0.0
-    cosine: float | None = None
-    named: float = 0.0
-    phrase: float = 0.0
-    lacking: tuple[str, ...] = ()
-    absent: bool = False
 
 
 class Answer(Table, Struct, frozen=True):

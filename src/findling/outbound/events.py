@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,6 +22,9 @@ LOGGER: Final = "findling.outbound.events"
 _PACKAGE: Final = "findling"
 _MESSAGE_CHARS: Final = 2_000
 """The length at which messages are cut: they may hold a server's answer, whose beginning says what was wrong."""
+
+_REQUEST = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_request: ContextVar[str] = ContextVar("request", default="")
 
 _log = logging.getLogger(LOGGER)
 
@@ -69,13 +76,16 @@ def to_stderr(level: str = "warning") -> None:
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: time, level, and an event's name and fields, or a logger's name and message."""
+    """A record as one line of JSON: time, level, the id of the request that it belongs to, and an event's name and
+    fields, or a logger's name and message."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
         }
+        if of := _request.get():
+            line["request"] = of
         fields = getattr(record, "fields", None)
         if isinstance(fields, Mapping):
             line |= {"event": record.getMessage(), **fields}
@@ -84,6 +94,16 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=True, default=str)
+
+
+@contextmanager
+def request(given: str = "") -> Iterator[None]:
+    """What is logged inside belongs to one request: ``given`` is its id where it came with a sound one."""
+    token = _request.set(given if _REQUEST.fullmatch(given) else os.urandom(8).hex())
+    try:
+        yield
+    finally:
+        _request.reset(token)
 
 
 def emit(event: str, **fields: Any) -> None:

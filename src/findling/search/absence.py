@@ -22,9 +22,10 @@ from findling.search import asked_path, messages
 from findling.search.analysis import STOP_WORDS, name_alone
 from findling.search.exact import ExactSource
 from findling.search.exact import Scope as Anywhere
-from findling.search.intent import LABEL, PLACEHOLDER, QUOTED, ends_located, is_quoted, name_confidence
+from findling.search.intent import ends_located, is_quoted, name_confidence
 from findling.search.keyword import CHUNK_FIELDS, FILE_FIELDS
 from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
+from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
 from findling.search.symbol import KIND_WEIGHTS

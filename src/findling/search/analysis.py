@@ -97,6 +97,8 @@ _DECLARED = re.compile(
 )
 """A definition's first words. "class" and "type" begin descriptions, too, whose next word is a plain one."""
 
+_COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
+
 _OF_CODE = re.compile(
     r"\b(?:implementation|implement(?:s|ed)?|internals?|subclass(?:es)?|(?:which|what) code)\b"
     r"|(?<!\ba )(?<!\ban )(?<!\bone )\b"
@@ -227,6 +229,11 @@ def analyse(text: str) -> QueryTerms:
         synonyms=_synonyms((*content, *english), weighted),
         proper=_proper(words[:1], content) if not english else frozenset(),
     )
+
+
+def is_compound(name: str) -> bool:
+    """Whether a word is a name, and no other word, by its capitals and underscores."""
+    return _COMPOUND.search(name) is not None
 
 
 def _meant(text: str, words: Sequence[str], wants: Set[str], *, foreign: bool) -> frozenset[str]:

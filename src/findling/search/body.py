@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from findling.model.plurals import count
@@ -17,10 +17,10 @@ from findling.model.types import SymbolHit
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
 
 LINES = 40
-"""What is shown of each place where all are shown."""
+"""A type of so many lines is one place; and so many are shown of each place where all are shown."""
 
-WHOLE = 100
-"""A definition of so many lines is one place, and shown whole where there is room."""
+WHOLE = 120
+"""A function of so many lines is one place, and shown whole where there is room."""
 
 HEAD_LINES = 3
 """Of each definition around a place: its decorators and its name, or what of them fits."""
@@ -31,6 +31,10 @@ EXITS = 4
 _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 
 CALLABLE = ("fn", "method")
+
+NEIGHBOURS, NAME_CHARS = 3, 4
+"""Functions that a place calls, and as many that call it, which may be shown with it; the least letters of a name that
+tells one."""
 
 CONSTANTS, CONSTANT_LINES = 6, 3
 """Constants that are shown with what names them, and lines of one."""
@@ -54,15 +58,18 @@ class Body(NamedTuple):
 
     def text(self, most_lines: int, most_chars: int, *, whole_parts: bool = False) -> str:
         """As many lines as fit, in the file's order, each with its number; what is left out is counted.
-        ``whole_parts``: after the first part only parts that fit whole."""
-        kept = self.worth[:most_lines]
-        for end in reversed(self.parts) if whole_parts else ():
-            if end <= most_lines and len(text := "\n".join(self._numbered(sorted(self.worth[:end])))) <= most_chars:
-                return text
+        ``whole_parts``: the first part, and of the others those that fit whole."""
+        kept = self.worth[: min(most_lines, self.parts[0]) if whole_parts and self.parts else most_lines]
         while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
             over = sum(len(self._line(number)) for number in kept) - most_chars
             kept = kept[: len(kept) - max(1, over // LINE_CHARS)]
-        return text if kept else ""
+        if not kept:
+            return ""
+        for begin, end in pairwise(self.parts) if whole_parts and len(kept) == max(self.parts[:1], default=0) else ():
+            more = [*kept, *self.worth[begin:end]]
+            if len(more) <= most_lines and len(longer := "\n".join(self._numbered(sorted(more)))) <= most_chars:
+                kept, text = more, longer
+        return text
 
     def _numbered(self, shown: Sequence[int]) -> Iterator[str]:
         width = len(str(shown[-1]))
@@ -103,7 +110,8 @@ def whole(symbols: Sequence[SymbolRow], start: int, end: int) -> tuple[int, int]
     around = [
         (symbol.end_line - symbol.start_line, symbol.start_line, symbol.end_line)
         for symbol in symbols
-        if symbol.start_line <= start and end <= symbol.end_line < symbol.start_line + WHOLE
+        if symbol.start_line <= start
+        and end <= symbol.end_line < symbol.start_line + (WHOLE if symbol.kind in CALLABLE else LINES)
     ]
     return min(around)[1:] if around else (start, end)
 
@@ -127,11 +135,16 @@ def make_body(
     ends = [len(dict.fromkeys(worth))]
     if within is not None and within.kind in CALLABLE:
         worth += _exits(file, range(within.start_line, min(within.end_line, len(file)) + 1))
+        ends.append(len(dict.fromkeys(worth)))
         end = within.end_line
     for other_start, other_end in others:
         around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
         worth += [*_heads(around), *range(other_start, other_end + 1)]
         ends.append(len(dict.fromkeys(worth)))
+    if last - start < WHOLE:
+        for near_start, near_end in _neighbours(file, symbols, range(start, last + 1)):
+            worth += range(near_start, near_end + 1)
+            ends.append(len(dict.fromkeys(worth)))
     if within is not None:
         worth += range(within.start_line, within.end_line + 1)
     there = [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have changed
@@ -171,6 +184,26 @@ def _constants(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range) 
         and symbol.end_line - symbol.start_line < CONSTANT_LINES
     ]
     return [number for each in found[:CONSTANTS] for number in each]
+
+
+def _neighbours(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range) -> list[tuple[int, int]]:
+    """Functions of the file that some of its lines call, and those that call what is defined there, by their names."""
+    functions = [
+        symbol
+        for symbol in symbols
+        if symbol.kind in CALLABLE
+        and len(symbol.name) >= NAME_CHARS
+        and symbol.end_line - symbol.start_line < WHOLE
+        and symbol.end_line <= len(file)
+    ]
+    own = [symbol.name for symbol in functions if symbol.name_line in lines]
+    using = [number for number, line in enumerate(file, 1) if number not in lines and any(map(line.__contains__, own))]
+    names = list(dict.fromkeys(name for number in lines for name in _WORD.findall(file[number - 1])))
+    beside = [symbol for symbol in functions if symbol.end_line < lines.start or symbol.start_line >= lines.stop]
+    called = sorted((each for each in beside if each.name in names), key=lambda each: names.index(each.name))
+    callers = (each for each in beside for number in using if each.name_line < number <= each.end_line)
+    found = [*called[:NEIGHBOURS], *islice(dict.fromkeys(callers), NEIGHBOURS)]
+    return [(each.start_line, each.end_line) for each in dict.fromkeys(found)]
 
 
 def _exits(file: Sequence[str], lines: range) -> list[int]:

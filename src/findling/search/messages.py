@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.trigram_plan import require_text
-from findling.search.intent import LABEL
+from findling.search.planner import LABEL
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
 from findling.store.protocols import Index

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Channel, Hit, Query, Span
-from findling.search.analysis import QueryTerms
-from findling.search.body import LINES, NOTHING, Body, make_body, whole
+from findling.search.analysis import QueryTerms, is_compound
+from findling.search.body import CALLABLE, LINES, NOTHING, Body, make_body, whole
 from findling.search.ranking import formula, ranked_file, sides
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.readings import Reading
@@ -22,6 +22,9 @@ OTHER_SHARE = 0.6
 
 MAX_PARTS = 3
 """Of a file that is shown at length: its places beside the best one."""
+
+OF_HEAD = 0.5
+"""What the words before all definitions are worth beside others: names that are imported tell little of a file."""
 
 TEST_MODULES = frozenset(("test", "tests"))
 """What languages call a module that keeps a file's tests beside what they test."""
@@ -83,20 +86,32 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
         return Place(1, max(1, min(item.file.lines, LINES)), first, None, None, (), (), is_file=True)
     symbols = reader.symbols(item.file.blob_id)
     values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
+    if _is_head(item, chunks, symbols) and len(values) > 1:
+        values[0] = values.get(0, 0.0) * OF_HEAD
     best = next(iter(_in_order(values, read)), 0)
     chunk = chunks[best] if chunks else _of_no_chunk(item)
     definition = _definition_in(item, chunk)
     start, end = whole(symbols, chunk.start_line, chunk.end_line)
     if definition is not None:
         start, end = whole(symbols, definition.start_line, definition.end_line)
-        if end - start >= LINES:
+        if end - start >= LINES and definition.kind not in CALLABLE:
             end = min(end, max(chunk.end_line, start))
     further = [ordinal for ordinal in _in_order(values, read) if not start <= chunks[ordinal].start_line <= end]
     others = _others(values, values.get(best, 0.0), further, chunks, symbols)
-    parts = [] if item.exact_line or item.asked_line else further
-    beside = dict.fromkeys(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
+    asked = [each.symbol for each in item.definitions if each.fit == 1 and is_compound(each.asked)]
+    lines = [(symbol.start_line, symbol.end_line) for symbol in asked if not start <= symbol.name_line <= end]
+    if not (item.exact_line or item.asked_line):
+        lines += [(chunks[at].start_line, chunks[at].end_line) for at in further]
+    beside = tuple(dict.fromkeys(whole(symbols, *each) for each in lines))[:MAX_PARTS]
     named = definition or _enclosing(symbols, chunk)
-    return Place(start, end, chunk, definition, named, others, tuple(beside)[:MAX_PARTS])
+    return Place(start, end, chunk, definition, named, others, beside)
+
+
+def _is_head(item: RankedFile, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow]) -> bool:
+    """Whether a file's first passage stands before all definitions: imports and a licence, but for a docstring."""
+    first = min((symbol.start_line for symbol in symbols), default=0)
+    is_code = item.file.kind == "code" and item.file.language != "python"
+    return is_code and bool(chunks) and chunks[0].end_line < first
 
 
 def _of_no_chunk(item: RankedFile) -> ChunkRow:

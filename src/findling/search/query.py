@@ -76,18 +76,28 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 
+_DEFINITION = re.compile(
+    r"(?:(?:export|public|static|async|pub) )*(?:def|class|func|function|fn|struct|interface|trait|enum) "
+    r"(?P<name>[^\W\d]\w*)\s*[({:<][(){}:<>]*"
+)
+"""The beginning of a definition, such as "def echo(": its name is asked for. Without the mark it is a question in
+words, such as "class loader"."""
+
 _LONGEST_END = 80
 """Characters at the end that are looked at: more than a courtesy takes."""
 
 
 def without_form(text: str) -> str:
-    """The text without an end mark and without "please show me" and "thanks"; as it is where nothing else is said."""
+    """The text without an end mark and without "please show me" and "thanks"; of the beginning of a definition the
+    name; as it is where nothing else is said."""
     text = text.strip()
     end = max(0, len(text) - _LONGEST_END)
     found = _AFTER.search(text, end)
     kept = text[: found.start()] if found else text
     begins = _BEFORE.match(kept)
     said = kept[begins.end() :] if begins else kept
+    if defined := _DEFINITION.fullmatch(said.strip()):
+        return defined["name"]
     return said.strip() or text
 
 

@@ -30,8 +30,9 @@ from findling.search.body import Body
 from findling.search.exact import ExactSource
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
-from findling.search.intent import IntentGuess, Plan, classify, plan
+from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
+from findling.search.planner import Plan, plan
 from findling.search.query import without_form
 from findling.search.ranking import formula, ranker, sides
 from findling.search.ranking.ranked_file import RankedFile
@@ -58,6 +59,11 @@ NAME_FILES = 20
 EXACT_FILES = 40
 SYMBOL_FILES = 30
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
+
+FEW_FILES = 5
+RARE = 2.0
+"""A query that is a piece of code, in so few files: these stand before what only has its words. So much then counts
+that they hold it."""
 
 WHOLE_TEXTS: frozenset[Mode] = frozenset(("auto", "hybrid", "keyword"))
 """Modes in which a pasted text is taken apart; the others ask for one thing."""
@@ -500,6 +506,8 @@ class Searcher:
         exact: dict[int, int] = {}
         if chosen.exact_text:
             exact = self._exact(chosen.exact_text, scope)
+            if chosen.is_code and len(exact) > FEW_FILES:  # a name that is used everywhere: its definition is meant
+                exact = {}
             found.take("exact", exact, EXACT_FILES)
         reader.ahead(*self._evidence_asks(terms, scope, found, quick))
         said: dict[int, messages.Said] = {}
@@ -508,7 +516,8 @@ class Searcher:
             if said:  # what a message quotes was filled in, and stands anywhere
                 exact = {entry: line for entry, line in exact.items() if entry in said}
                 found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
-        found.evidence = Evidence(text, definitions, None, exact, asked_paths, said)
+        exact_value = RARE if chosen.is_code else 1.0
+        found.evidence = Evidence(text, definitions, None, exact, asked_paths, said, exact_value)
         return found
 
     def _keyword(self, terms: QueryTerms, scope: Scope) -> keyword.KeywordHits:

@@ -25,5 +25,20 @@ class Users:
         """The user whose a token is; None for nobody's."""
         return self._database.user_of(self._hashed(token))
 
+    def check(self) -> None:
+        """Raises the store's errors where it does not answer."""
+        self._database.queue()
+
+    def gauges(self) -> dict[str, float]:
+        """The jobs of the store's workers, by the names of metrics."""
+        return gauges(self._database.queue())
+
     def close(self) -> None:
         self._database.close()
+
+
+def gauges(queue: dict[str, tuple[int, float]]) -> dict[str, float]:
+    """How many jobs are in each state, and how long the oldest queued one has waited, by the names of metrics."""
+    found: dict[str, float] = {f'findling_jobs{{state="{state}"}}': jobs for state, (jobs, _) in queue.items()}
+    found["findling_queue_oldest_seconds"] = queue.get("queued", (0, 0.0))[1]
+    return found

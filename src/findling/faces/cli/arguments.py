@@ -177,9 +177,24 @@ OWN_OPTIONS: Final = (
 # --- reading what was typed -----------------------------------------------------------------------------------
 
 
+_NO_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)$", re.DOTALL)
+"""How argparse says that a value is none of those that an option takes."""
+
+
+def _none_of(given: str, choices: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(given, choices, n=1)
+    return f"{given!r} is none of {', '.join(choices)}{f'; did you mean {close[0]!r}?' if close else ''}"
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise InvalidInput(f"{message[:1].upper()}{message[1:]}.", remedy=f"See '{self.prog} --help'.")
+        if wrong := _NO_CHOICE.search(message):
+            given, choices = wrong["given"], re.findall(r"'([^']*)'", wrong["choices"])
+            message = message[: wrong.start()] + _none_of(given, choices)
+        end = "" if message.endswith("?") else "."
+        raise InvalidInput(f"{message[:1].upper()}{message[1:]}{end}", remedy=f"See '{self.prog} --help'.")
 
 
 def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
@@ -262,7 +277,7 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
             parser.error(f"{operand.metavar} is missing")
         value = getattr(namespace, operand.name)
         if operand.choices and value is not None and value not in operand.choices:
-            parser.error(f"{operand.metavar} {value!r} is none of {', '.join(operand.choices)}")
+            parser.error(f"{operand.metavar} {_none_of(value, operand.choices)}")
     if rest:
         hint = " (put several words in quotes)" if operands and operands[0].name in ("query", "pattern") else ""
         parser.error(f"unexpected argument {rest[0]!r}{hint}")

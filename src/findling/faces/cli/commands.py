@@ -11,13 +11,15 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from findling import config, contracts, engine, outbound
 from findling.faces import http as over_http
 from findling.faces import mcp, web
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
-from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
+from findling.model.typed_paths import as_path, inside, meant, nearest_folder, split_target
 from findling.model.types import IndexReport, Query
 from findling.search.query import taken_from_text
 
@@ -52,7 +54,7 @@ def search(args: Namespace, session: Session) -> int:
     query = _read_stdin() if args.query == "-" else args.query
     # --no-sync forbids indexing; --wait 0 only forbids waiting for it
     wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
-    with session.open(args.path) as opened:
+    with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
         with session.progress() as progress:
@@ -83,7 +85,7 @@ def symbol(args: Namespace, session: Session) -> int:
     args.path = names.pop() if len(names) > 1 and (os.sep in names[-1] or os.path.lexists(names[-1])) else None
     if not names:
         raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
-    with session.open(args.path) as opened:
+    with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
 
         with session.progress() as progress:
@@ -131,21 +133,24 @@ def _where_it_may_be(file: str) -> str:
     folder = Path(nearest_folder(file))
     if any(config.is_bare(above) for above in (folder, *folder.parents)):
         return engine.NOTHING_CHECKED_OUT
-    return "Check the path."
+    return meant(file)
 
 
 def index(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        with session.progress() as progress:
-            report = engine.index(
-                force=args.force,
-                embed=not args.no_embed,
-                unlisted=True,
-                publish=args.collection is not None,  # a name that is configured for questions is none to publish under
-                progress=progress,
-            )
-        return _report(report, session, engine)
+    with session.every(args.path) as every:
+        return min([_index(args, session, opened.at(args.ref)) for opened in every])
+
+
+def _index(args: Namespace, session: Session, engine: Engine) -> int:
+    with session.progress() as progress:
+        report = engine.index(
+            force=args.force,
+            embed=not args.no_embed,
+            unlisted=True,
+            publish=args.collection is not None,  # a name that is configured for questions is none to publish under
+            progress=progress,
+        )
+    return _report(report, session, engine)
 
 
 def sync(args: Namespace, session: Session) -> int:
@@ -155,7 +160,7 @@ def sync(args: Namespace, session: Session) -> int:
         paths = [inside(engine.root, name) for name in args.files]
         known = not args.files or any(map(os.path.lexists, args.files))
         if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
-            raise NotFound(f"There is no file {args.files[0]!r}.", remedy="Check the path.")
+            raise NotFound(f"There is no file {args.files[0]!r}.", remedy=meant(args.files[0]))
         with session.progress() as progress:
             report = engine.sync(paths or None, unlisted=True, progress=progress)
         return _report(report, session, engine, named=paths)
@@ -193,6 +198,8 @@ def why(args: Namespace, session: Session) -> int:
     with session.open_for(args.file) as engine:
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         found = engine.why(os.path.abspath(as_path(args.file) or ""))  # noqa: PTH100
+        if found.reason == "not_found":
+            found = replace(found, remedy=meant(args.file))
         with session.printing():
             session.view(engine).explanation(found)
         session.notes(found.notes)
@@ -229,6 +236,7 @@ def serve(args: Namespace, session: Session) -> int:
         "--users": args.users,
         "--user-header": args.user_header,
         "--proxy": args.proxy,
+        "--metrics": args.metrics,
     }
     for option, value in only_http.items():
         if value and args.http is None:
@@ -245,6 +253,7 @@ def serve(args: Namespace, session: Session) -> int:
             users=args.users,
             user_header=args.user_header,
             proxies=args.proxy,
+            metrics=args.metrics,
         )
     mcp.serve(
         as_path(args.path),

@@ -47,7 +47,7 @@ def run(args: Namespace, session: Session) -> int:
 
 
 def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
-    """All checks for a root (as `roots.find_root` gives it), Ollama first.
+    """All checks for a root (as `roots.find_root` gives it): what works first.
 
     ``cache``: its index lies in the user's cache folder.
     """
@@ -64,7 +64,12 @@ def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
         *_tried("embedder", lambda: _chosen(loaded)),
         *_tried("providers", lambda: _others(loaded)),
     ]
+    checks.sort(key=lambda check: _ORDER.index(check.state))
     return Diagnosis(all(check.state != "broken" for check in checks), tuple(checks))
+
+
+_ORDER: Final = ("ok", "broken", "off")
+"""What works, what does not, what could be added."""
 
 
 def _tried(name: str, check: Callable[[], Check | list[Check]]) -> list[Check]:

@@ -45,7 +45,7 @@ def impact(args: Namespace, session: Session) -> int:
 
 
 def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) -> int:
-    with session.open(args.path) as opened:
+    with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
             result = ask(engine, language=args.language, limit=args.limit, progress=progress)
@@ -56,7 +56,7 @@ def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) ->
 
 
 def trace(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
+    with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
             result = engine.trace(args.origin, args.goal, language=args.language, progress=progress)
@@ -67,7 +67,7 @@ def trace(args: Namespace, session: Session) -> int:
 
 
 def project_map(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
+    with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         folder = inside(engine.root, args.path) if args.path and args.ref is None else ""
         if engine.scope:  # what is searched is that folder already

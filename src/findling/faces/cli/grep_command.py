@@ -39,7 +39,7 @@ def grep(args: Namespace, session: Session) -> int:
     if patterns == [None]:
         raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
     with ExitStack() as stack:
-        opened = [stack.enter_context(session.open(path)) for path in paths or [_here(args)]]
+        opened = [each for path in paths or [_here(args)] for each in stack.enter_context(session.every(path))]
         roots = {each.root: each for each in opened}
         if args.json and len(roots) > 1:
             raise InvalidInput(
@@ -48,9 +48,12 @@ def grep(args: Namespace, session: Session) -> int:
         found = False
         for root, engine in roots.items():
             scopes = [each.scope for each in opened if each.root == root]
-            found = _grep(args, session, engine.at(args.ref), patterns, scopes, paths) or found
+            name = root.name if len(roots) > 1 else ""
+            found = _grep(args, session, engine.at(args.ref), patterns, scopes, paths, name) or found
             if session.reader_left or (found and args.quiet):
                 break
+        if len(roots) > 1 and not (found or args.quiet):
+            session.notes([words.NOTHING_FOUND])
     return FOUND if found else NOTHING
 
 
@@ -66,8 +69,10 @@ def _grep(
     patterns: Sequence[str],
     scopes: Sequence[str],
     paths: Sequence[str],
+    name: str,
 ) -> bool:
-    """Search below some folders and files of one root; whether anything was found."""
+    """Search below some folders and files of one root; whether anything was found. ``name``: stands before its notes,
+    '' where it is the only root; of several it is not told which have nothing."""
     options = _options(args, patterns) | {"paths": [] if "" in scopes else scopes}
     search: Callable[..., Grep] = partial(engine.grep_stream, patterns, **options)
     groups = bool(options["before"] or options["after"] or args.definitions)
@@ -90,7 +95,8 @@ def _grep(
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
-        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
+        notes = words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left))
+        session.notes([f"{name}: {note}" for note in notes if note != nothing] if name else notes)
     return totals.total_files > 0
 
 
@@ -98,7 +104,7 @@ def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:
     """What the letters ask of `Engine.grep_stream`, but for where to search."""
     shape = _shape(args)
     around = args.context or 0
-    all_columns = shape == "only" or args.replace is not None or args.json_events
+    all_columns = shape in ("only", "vimgrep") or args.replace is not None or args.json_events
     return {
         "literal": args.fixed,
         "ignore_case": args.case == "ignore" or (args.case == "smart" and not any(map(str.isupper, "".join(patterns)))),
@@ -113,7 +119,7 @@ def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:
         "stop_at_limit": args.quiet,
         "per_file": args.max_count,
         "replacement": args.replace,
-        "shape": {"lines": "lines", "only": "lines", "without": "without"}.get(shape, "counts"),
+        "shape": {"lines": "lines", "only": "lines", "vimgrep": "lines", "without": "without"}.get(shape, "counts"),
         "spans": MAX_COLUMNS if all_columns else SHOWN_COLUMNS,
         "offsets": args.json_events,
         "sort": args.sort,
@@ -132,6 +138,8 @@ def _shape(args: Namespace) -> str:
         return "count"
     if args.files:
         return "files"
+    if args.vimgrep:
+        return "vimgrep"
     return "only" if args.only_matching else "lines"
 
 

@@ -36,6 +36,9 @@ FOUND: Final = 0
 NOTHING: Final = 1
 ERROR: Final = 2
 
+PASSAGES: Final = 5
+LEAST_SIMILARITY: Final = 0.3
+
 Rows = list[tuple[str, str]]
 
 
@@ -49,12 +52,8 @@ class Answer(NamedTuple):
 
 
 def run(args: Namespace, session: Session) -> int:
-    """One action. Raises `InvalidInput` for an action that there is not, and what the library raises."""
-    action = _ACTIONS.get(args.action)
-    if action is None:
-        raise InvalidInput(
-            f"`findling library` has no action {args.action!r}.", remedy=f"The actions are {', '.join(_ACTIONS)}."
-        )
+    """One action. Raises what the library raises."""
+    action = _ACTIONS[args.action]
     if args.name is not None and args.action not in ("add", "fetch"):
         raise InvalidInput(
             "--name is for `findling library add` and `fetch`.", remedy="Give the name after the action."
@@ -62,8 +61,12 @@ def run(args: Namespace, session: Session) -> int:
     for option in ("branch", "include", "exclude", "max_mb", "remove_comments"):
         if getattr(args, option) and args.action != "fetch":
             raise InvalidInput(f"--{option.replace('_', '-')} is for `findling library fetch`.")
+    if args.limit is not None and args.action != "search":
+        raise InvalidInput("--limit is for `findling library search`.")
     with Library.open() as library:
         answer = action(library, args, session)
+        if isinstance(answer, int):
+            return answer
         view = session.view(Root(library.directory, ""))
         with session.printing():
             view.records(answer.blocks, {"library": os.fspath(library.directory), **answer.value})
@@ -83,6 +86,23 @@ def _add(library: Library, args: Namespace, session: Session) -> Answer:
 def _refresh(library: Library, args: Namespace, session: Session) -> Answer:
     with session.progress() as progress:
         return _indexed(library.refresh(args.subject, progress=progress))
+
+
+def _search(library: Library, args: Namespace, session: Session) -> int:
+    """The passages nearest to a question, best first."""
+    if not args.subject:
+        raise InvalidInput("Missing QUERY.", remedy="Usage: findling library search QUERY")
+    if not library.collections():
+        session.notes(_EMPTY)
+        return NOTHING
+    with session.progress() as progress:
+        found = library.search(
+            args.subject, limit=args.limit or PASSAGES, min_score=LEAST_SIMILARITY, progress=progress
+        )
+    with session.printing():
+        session.view(Root(library.directory, "")).passages(found)
+    session.notes([*([] if found.passages else [words.NOTHING_FOUND]), *found.notes])
+    return FOUND if found.passages else NOTHING
 
 
 def _list(library: Library, args: Namespace, session: Session) -> Answer:
@@ -295,7 +315,8 @@ _ROWS: Final = {
 }
 
 
-_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
+_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer | int]]] = {
+    "search": _search,
     "add": _add,
     "list": _list,
     "status": _status,

@@ -12,19 +12,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from findling import engine
 from findling.faces.cli import terminal
+from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import ProgressDisplay, show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
 from findling.model.errors import InvalidInput, NotFound, RootError
-from findling.model.typed_paths import as_path, lies_in, nearest_folder
+from findling.model.typed_paths import CHECK, as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
     from findling.config.roots import Root
-    from findling.engine import Engine
+    from findling.engine import Engine, Repositories
     from findling.faces.cli.main import OpenEngine
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
 
@@ -56,10 +58,41 @@ class Session:
                 return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, ref=ref)
             return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
         except (RootError, NotFound) as error:
-            words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
-            if words and path and not os.path.lexists(path):
-                error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
+            query = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
+            if query and path and error.remedy == CHECK and not os.path.lexists(path):
+                error.remedy = f"{error.remedy} Put quotes around a query of several words.".strip()
             raise
+
+    @contextmanager
+    def asked(self, path: str | None) -> Iterator[Engine | Repositories]:
+        """What a question about PATH is asked of: its project, or all repositories in it where it is a folder of some.
+        What could not be searched is noted at the end."""
+        with self.open(path) as opened:
+            several = engine.repositories_of(opened)
+            if several is None:
+                yield opened
+                return
+            with several:
+                yield several
+                self.notes([f"{name}: {error}" for name, error in several.problems.items()])
+                self._note_left_out(several)
+
+    @contextmanager
+    def every(self, path: str | None) -> Iterator[list[Engine]]:
+        """The projects that PATH means: one, or all repositories in it and the files beside them."""
+        with self.open(path) as opened:
+            several = engine.repositories_of(opened)
+            if several is None:
+                yield [opened]
+                return
+            with several:
+                yield list(several.engines.values())
+                self._note_left_out(several)
+
+    def _note_left_out(self, several: Repositories) -> None:
+        if several.left_out:
+            left = words.count(several.left_out, "repository")
+            self.notes([f"{left} more in this folder not searched; name one as PATH"])
 
     def open_with(self, file: str) -> Engine:
         """The index that FILE is in, or would be: that of its folder's root, unless only the current folder has one.
@@ -91,7 +124,7 @@ class Session:
         """The engine for exactly this folder."""
         return self._open_engine(None, root=root, cache=self._args.cache)
 
-    def view(self, searched: Engine | Root) -> JsonView | PlainView | PrettyView:
+    def view(self, searched: Engine | Repositories | Root) -> JsonView | PlainView | PrettyView:
         if self._args.json:
             return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
@@ -115,7 +148,7 @@ class Session:
             silence(sys.stdout)
             self.reader_left = True
 
-    def places(self, searched: Engine | Root) -> Places:
+    def places(self, searched: Engine | Repositories | Root) -> Places:
         return Places(searched.root, current_folder())
 
     def progress(self) -> ProgressDisplay:

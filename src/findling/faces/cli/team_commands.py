@@ -14,7 +14,10 @@ from findling.config import Root
 from findling.engine.library.collections import data_directory, fetch_configuration
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
 from findling.engine.remote.store import ALL_COLLECTIONS
+from findling.engine.remote.users import gauges
 from findling.engine.remote.working import Worker
+from findling.faces.http.operating import Port
+from findling.faces.http.options import host_and_port
 from findling.model.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
@@ -268,10 +271,18 @@ def worker(args: Namespace, session: Session) -> int:
     outbound.to_stderr("info")
     with _opened() as (opened, url):
         working = Worker(opened, url, data_directory() / "workers")
+        port = None
+        if args.metrics is not None:
+            host, number = host_and_port(args.metrics)
+            port = Port(host, number, ready=opened.database.queue, gauges=lambda: gauges(opened.database.queue()))
         with suppress(ValueError):  # of a thread: whoever runs it there ends it
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: working.stop())
-        work = working.work(once=args.once)
+        try:
+            work = working.work(once=args.once)
+        finally:
+            if port is not None:
+                port.close()
     with session.printing():
         rows = [("published", f"{work.done:,}"), ("failed", f"{work.failed:,}")]
         session.view(Root(Path.cwd(), "")).records([rows], {"published": work.done, "failed": work.failed})

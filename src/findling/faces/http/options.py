@@ -50,6 +50,8 @@ class HttpOptions(Struct, frozen=True):
     users: bool = False
     user_header: str = ""
     proxies: tuple[str, ...] = ()
+    metrics: tuple[str, int] | None = None
+    """Host and port for whoever runs the server, None for none."""
 
     def __repr__(self) -> str:
         return f"HttpOptions({self.host!r}, {self.port!r}, hosts={self.hosts!r}, origins={self.origins!r})"
@@ -76,6 +78,7 @@ def read_options(
     users: bool = False,
     user_header: str | None = None,
     proxies: Sequence[str] = (),
+    metrics: str | None = None,
     environ: MutableMapping[str, str] = os.environ,
 ) -> HttpOptions:
     """What was typed, checked. The token is taken out of ``environ``, so that no child process inherits it.
@@ -97,7 +100,7 @@ def read_options(
             ipaddress.ip_address(proxy)
         except ValueError as error:
             raise InvalidInput(f"--proxy {proxy!r} is no address.", remedy="Write one such as 10.0.0.7.") from error
-    host, port = _address(address)
+    host, port = host_and_port(address)
     return HttpOptions(
         host,
         port,
@@ -107,10 +110,12 @@ def read_options(
         users,
         (user_header or "").lower(),
         tuple(proxies),
+        host_and_port(metrics) if metrics is not None else None,
     )
 
 
-def _address(text: str) -> tuple[str, int]:
+def host_and_port(text: str) -> tuple[str, int]:
+    """Host and port of ``[HOST:]PORT``. Raises `InvalidInput`."""
     host, colon, port = text.rpartition(":")
     if not colon:
         host = LOOPBACK_HOST

@@ -69,9 +69,11 @@ async def run(
     stop: Callable[[], None],
     protocol: str = "h11",
     lifespan: str = "off",
+    head_bytes: int = MAX_HEADER_BYTES,
 ) -> None:
     """Answer until SIGINT or SIGTERM. ``started`` is called when requests are taken, ``stop`` when the end begins.
-    ``protocol`` and ``lifespan``: uvicorn's ``http`` and ``lifespan``."""
+    ``protocol`` and ``lifespan``: uvicorn's ``http`` and ``lifespan``. ``head_bytes``: the most that a request may have
+    before its body."""
     import uvicorn
 
     class Running(uvicorn.Server):
@@ -105,6 +107,6 @@ async def run(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_S,
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        h11_max_incomplete_event_size=head_bytes,
     )
     await Running(config).serve([listening.socket])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -23,6 +24,7 @@ from findling.model import errors
 from findling.model.plurals import count
 from findling.model.remembered import forget_all
 from findling.model.types import Progress
+from findling.outbound import events, metrics
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -116,8 +118,10 @@ class Desk:
         loop = asyncio.get_running_loop()
         relay = ProgressRelay(loop, context)
         self._relays.add(relay)
-        user = context.request.scope["state"]["user"] if self._of_user and context.request is not None else ""
-        work = partial(self._call, tool.name, arguments, user, relay)
+        request = context.request
+        user = request.scope["state"]["user"] if self._of_user and request is not None else ""
+        given = request.headers.get("x-request-id", "") if request is not None else ""
+        work = partial(self._call, tool.name, arguments, user, relay, given, time.perf_counter())
         try:
             return await loop.run_in_executor(self._worker, work)
         finally:  # answered, or nobody waits for the answer any more
@@ -125,8 +129,21 @@ class Desk:
             self._relays.discard(relay)
             self._rest_later(loop)
 
-    def _call(self, name: str, arguments: object, user: str, relay: ProgressRelay) -> ToolResult:
-        return contracts.call(name, arguments, self._workspace_of(user), progress=relay)
+    def _call(
+        self, name: str, arguments: object, user: str, relay: ProgressRelay, given: str, came: float
+    ) -> ToolResult:
+        """The answer; how long it took is logged and counted. ``given``: the request's id, if it has one."""
+        began = time.perf_counter()
+        metrics.took("waiting", began - came)
+        with events.request(given):
+            result = contracts.call(name, arguments, self._workspace_of(user), progress=relay)
+            seconds = time.perf_counter() - began
+            outcome = "error" if result.is_error else "ok"
+            metrics.count("findling_calls_total", tool=name, outcome=outcome)
+            metrics.took("call", seconds)
+            who = {"user": user} if user else {}
+            events.emit("call", tool=name, outcome=outcome, took_ms=round(seconds * 1000, 3), **who)
+        return result
 
     def _workspace_of(self, user: str) -> Workspace:
         if self._of_user is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from findling.engine.remote.users import Users
+    from findling.faces.http.operating import Port
     from findling.faces.http.options import HttpOptions, Listening
     from findling.faces.mcp.desk import Desk
 
@@ -38,14 +39,29 @@ def serve_http(listening: Listening, desk: Desk, users: Users | None = None) -> 
 
 
 async def _serve(listening: Listening, desk: Desk, users: Users | None) -> None:
+    port = _operated(listening.options, users)
     try:
         server = make_server(desk)
         desk.start()
         await serve_on(listening, server, stop=desk.stop_calls, users=users)
     finally:
         await desk.close()
+        if port is not None:
+            port.close()
         if users is not None:
             users.close()
+
+
+def _operated(options: HttpOptions, users: Users | None) -> Port | None:
+    """The port for whoever runs the server, which is said; None where none is wanted."""
+    if options.metrics is None:
+        return None
+    from findling.faces.http.operating import Port
+
+    given = {"ready": users.check, "gauges": users.gauges} if users is not None else {}
+    port = Port(*options.metrics, **given)  # type: ignore[arg-type]
+    sys.stderr.write(f"findling: health, readiness and metrics at {port.address}\n")
+    return port
 
 
 async def serve_on(

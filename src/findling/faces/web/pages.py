@@ -5,6 +5,7 @@ What changes nothing is asked in the engine's thread, where the answer becomes H
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from findling.contracts.workspaces import Workspace
 from findling.faces.web import addresses, views
 from findling.faces.web.addresses import Asked, Pattern
 from findling.faces.web.highlighting import visible
-from findling.model.errors import Cancelled, FindlingError
+from findling.model.errors import Cancelled, FindlingError, IndexNotReady
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.types import Progress, Query
@@ -46,7 +47,7 @@ PLACES = 10
 """On a page."""
 
 MOST_CHARS = 8_000
-"""So much may be typed into a box: it becomes a part of an address, and the server bounds a request's first lines."""
+"""So much may be typed into a box: it becomes a part of an address, which `serving.HEAD_BYTES` bounds."""
 
 GREP_LINES = 1_000
 REFS = 500
@@ -155,7 +156,16 @@ class Pages:
             asked = workspace.engine
             if (inside := _in_folder(asked, path)) is not None:
                 return {"path": path, "inside": inside}
-            text = read_searched(Call(workspace, progress), path)
+            try:
+                text = read_searched(Call(workspace, progress), path)
+            except Refusal:
+                if asked.coverage().files:
+                    raise
+                command = f"findling index --ref {shlex.quote(ref)}" if ref else "findling index"
+                raise IndexNotReady(
+                    f"{ref or 'This folder'} is not indexed yet, so its folders cannot be listed.",
+                    remedy=f"Run '{command}', or search in it: that indexes it, too.",
+                ) from None
             found = asked.file_symbols(text.path)
             language = language_of(text.path)
             lines = [line.rstrip("\n") for line in text.lines[:FILE_LINES]]

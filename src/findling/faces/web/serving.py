@@ -65,6 +65,10 @@ def make_app(asker: Asker, options: HttpOptions, *, token: str, name: str) -> Ap
     return AddressGuard(Visitors(app, token), options, refuse_address)
 
 
+HEAD_BYTES = 1 << 17
+"""What is typed stands in the address, and there every character of Chinese takes nine bytes: `pages.MOST_CHARS` of the
+widest fit."""
+
 PORT = 8730
 """The usual port: where it is free, a bookmark stays right."""
 
@@ -112,7 +116,7 @@ async def _serve(listening: Listening, workspace: contracts.Workspace, name: str
 
     try:
         app = make_app(asker, listening.options, token=token, name=name)
-        await run(app, listening, started=started, stop=asker.stop)
+        await run(app, listening, started=started, stop=asker.stop, head_bytes=HEAD_BYTES)
     finally:
         for file in opened:
             file.unlink(missing_ok=True)

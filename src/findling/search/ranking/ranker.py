@@ -35,6 +35,8 @@ class Evidence(Struct, frozen=True):
     """Entry -> the line that was asked for with its path, 0 for none, where the query is a path."""
     messages: Mapping[int, tuple[int, float]] = {}
     """Entry -> the line that says the query, and how much of it, where that may be a program's message."""
+    exact_value: float = 1.0
+    """What ``exact`` counts: more where the whole query is a text that few files hold."""
 
 
 def rank(
@@ -64,7 +66,7 @@ def rank(
         item.first_line = exact
         line, share = evidence.messages.get(item.file.entry_id, (0, 0.0))
         item.exact_line = asked or line or exact
-        item.values["exact"] = 1.0 if exact else 0.0
+        item.values["exact"] = evidence.exact_value if exact else 0.0
         item.values["asked_path"] = 0.0 if asked is None else 1.0
         item.values["message"] = share
     if evidence.cosines:

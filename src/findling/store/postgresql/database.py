@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from findling.model import errors
+from findling.outbound import metrics
 
 # --- statements ---------------------------------------------------------------------------------------------------
 # What is asked of the database: a statement, its values, and who takes its rows.
@@ -144,7 +145,7 @@ class Database:
 
     def _send(self, connection: Connection, statements: Sequence[Statement], begins: Sequence[int] | None) -> None:
         cursors = []
-        with connection.pipeline():
+        with metrics.timed("store"), connection.pipeline():
             if begins is not None:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 scope = f"{{{','.join(map(str, begins))}}}"
@@ -250,6 +251,16 @@ class Database:
         self.end(self.begin([Statement(sql, (token,), lambda rows: found.extend(row[0] for row in rows))]))
         return found[0]
 
+    def queue(self) -> dict[str, tuple[int, float]]:
+        """How many jobs are in each state, and how long the oldest of them has waited, in seconds."""
+        found: dict[str, tuple[int, float]] = {}
+
+        def take(rows: Rows) -> None:
+            found.update({state: (jobs, oldest) for state, jobs, oldest in rows})
+
+        self.end(self.begin([Statement("SELECT * FROM queue()", (), take)]))
+        return found
+
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of one statement that may write, which is a transaction of its own."""
         with self._failures(), self.connect() as connection:
@@ -281,6 +292,7 @@ class Database:
     def migrate(self) -> int:
         """Bring the schema to the newest version, one migration a transaction; the version."""
         with self._failures(), self.connect() as connection:
+            connection.execute("SET statement_timeout = 0")
             connection.execute("SELECT pg_advisory_lock(hashtext('findling migrations'))")
             version = _version(connection)
             steps = migrations()

@@ -131,9 +131,9 @@ class Team:
         return found
 
     def totals(self) -> Totals:
-        rows = self._rows(f"SELECT {_STATE}, count(*), max({_AGE}) FROM sources GROUP BY 1")
-        oldest = max((age for state, _, age in rows if state == "queued"), default=0.0)
-        return Totals(**{state: count for state, count, _ in rows}, oldest_s=oldest)
+        found = self.database.queue()
+        oldest = found.get("queued", (0, 0.0))[1]
+        return Totals(**{state: jobs for state, (jobs, _) in found.items()}, oldest_s=oldest)
 
     def remove(self, name: str) -> None:
         """Forget a collection and delete all that is published under it. Raises `NotFound`."""

@@ -180,6 +180,7 @@ class ViewWriter:
             ([digest for digest, _ in wanted], [language for _, language in wanted], self._recipe),
         ).fetchall()
         ids = {row[2]: self._id("contents", "content_id") for row in found}
+        self._stage("postings")
         made = self._execute(_COPY_CONTENTS, {"view": self.view_id, "old": list(ids), "new": list(ids.values())})
         there = {row[0] for row in made}  # one may have gone since
         copies = {(row[0], row[1]): row[2] for row in found if ids[row[2]] in there}
@@ -340,6 +341,7 @@ class ViewWriter:
         with self._database.failures():
             self._send()
             made = len(self._new)
+            self._insert_postings()
             if self.changed:
                 self._count()
                 self._forget_contents()
@@ -426,14 +428,26 @@ class ViewWriter:
         self._buffered = 0
 
     def _insert(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
-        """Rows by COPY, which cannot write into a table with row security: by way of a table of this connection's."""
-        if table in self._staged:
+        """Rows by COPY, which cannot write into a table with row security: by way of a table of this connection's.
+        Postings stay there until `publish`."""
+        self._stage(table)
+        self._copy(f"staged_{table}", rows)
+        if table != "postings":
+            self._execute(f"INSERT INTO {table} SELECT * FROM staged_{table}".encode())
             self._execute(f"TRUNCATE staged_{table}".encode())
-        else:
+
+    def _stage(self, table: str) -> None:
+        if table not in self._staged:
             self._execute(f"CREATE TEMP TABLE staged_{table} (LIKE {table}) ON COMMIT DROP".encode())
             self._staged.add(table)
-        self._copy(f"staged_{table}", rows)
-        self._execute(f"INSERT INTO {table} SELECT * FROM staged_{table}".encode())
+
+    def _insert_postings(self) -> None:
+        """All postings of this run in the order in which questions read them: those of a term lie together."""
+        if "postings" in self._staged:
+            self._execute(
+                "INSERT INTO postings SELECT s.* FROM staged_postings s JOIN contents USING (content_id) "
+                "ORDER BY s.term, s.field, s.content_id"
+            )
 
     def _copy(self, table: str, rows: Iterable[str | tuple[Any, ...]]) -> None:
         with self._db.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
@@ -478,7 +492,7 @@ WITH asked AS (SELECT * FROM unnest(%(old)s::bigint[], %(new)s::bigint[]) AS ask
     name_terms, problem, trigrams, name_keys, terms, symbols, chunks, uses, text
   FROM asked JOIN contents ON content_id = old RETURNING content_id
 ), posted AS (
-  INSERT INTO postings (view_id, term, field, content_id, ordinals, parts)
+  INSERT INTO staged_postings (view_id, term, field, content_id, ordinals, parts)
   SELECT %(view)s, term, field, new, ordinals, parts FROM asked JOIN postings ON content_id = old
 ), defined AS (
   INSERT INTO definitions (view_id, name, content_id)

@@ -122,7 +122,7 @@ class JsonView:
     def _write(self, value: object) -> None:
         write_json(self._out, {"root": self._root, **to_json(value)})
 
-    report = explanation = diagnosis = _write
+    report = explanation = diagnosis = passages = _write
 
 
 def _statistics(status: Status) -> dict[str, Any]:

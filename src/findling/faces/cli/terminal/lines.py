@@ -101,6 +101,12 @@ def printed_lines(file: FileMatches, *, groups: bool, only: bool) -> Iterator[Li
         previous = number
 
 
+def byte_columns(match: LineMatch) -> Iterator[int]:
+    """Where the matches of a line begin, counted in bytes from 1 as editors do; 1 where nothing matches."""
+    for start, _ in match.spans or ((0, 0),):
+        yield len(match.text[:start].encode()) + 1
+
+
 def _only_matches(match: LineMatch) -> list[Line]:
     """A line for each match, or for its replacement if one was asked for; the whole line where nothing matches."""
     if not match.spans:

@@ -14,7 +14,8 @@
                       rank 1.2500, then one indented line for each reason (--explain)
                     one line for each file, or a block for what is shown in full, with an empty line around it; where
                     code and documents are two groups, "== code ==" or "== docs ==" before each; last, for a question
-                    about a flow, "== calls that connect these places ==" and an indented line for each step; then the
+                    about a flow, "== calls that connect these places ==" and an indented line for each step; then with
+                    --explain "confidence 0.97; ..." and an indented line for each fact behind it; then the
                     command that shows whole what is shown in part, and other good places: "whole definitions: ..."
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
@@ -47,28 +48,38 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import Line, Places, as_they_come, body_lines, is_block, printed_lines, shortened
-from findling.faces.cli.terminal.safe import one_line, visible
-from findling.model.types import (
-    EdgeResult,
-    EntryPoint,
-    FileMatches,
-    GrepStream,
-    Hit,
-    IndexReport,
-    MapResult,
-    Relations,
-    SearchResult,
-    Status,
-    Step,
-    SymbolHit,
-    SymbolResult,
-    TraceResult,
+from findling.faces.cli.terminal.lines import (
+    Line,
+    as_they_come,
+    body_lines,
+    byte_columns,
+    is_block,
+    printed_lines,
+    shortened,
 )
+from findling.faces.cli.terminal.safe import one_line, visible
+from findling.model.types import EntryPoint, Relations
 
 if TYPE_CHECKING:
     from findling.config import Loaded
+    from findling.engine.library.search import LibraryResult
+    from findling.faces.cli.terminal.lines import Places
     from findling.model.reports import Diagnosis, Explanation, Report
+    from findling.model.types import (
+        EdgeResult,
+        FileMatches,
+        GrepStream,
+        Hit,
+        IndexReport,
+        MapResult,
+        Reason,
+        SearchResult,
+        Status,
+        Step,
+        SymbolHit,
+        SymbolResult,
+        TraceResult,
+    )
 
 _NONE: Final = "-"
 
@@ -99,6 +110,11 @@ class PlainView:
                 self._hit(hit, explain)
                 before = hit
         self._chain(result.chain)
+        if explain and result.hits:
+            agree = "" if result.evidence.agree else "do not "
+            self._line("")
+            self._line(f"confidence {result.confidence:.2f}; words and meaning {agree}put the same file first")
+            self._reasons(result.evidence.reasons)
         if further := words.further_look(result):
             self._line("")
             self._line(self._label(further))
@@ -109,9 +125,22 @@ class PlainView:
                 self._row(file.path)
             elif shape in ("count", "matches"):
                 self._row(file.path, str(file.line_count if shape == "count" else file.occurrences))
+            elif shape == "vimgrep":
+                path = self._label(self._places.shown(file.path))
+                for match in file.lines:
+                    for column in byte_columns(match):
+                        self._line(f"{path}:{match.line}:{column}:{self._content(match.text)}")
             else:
                 lines = printed_lines(file, groups=groups, only=shape == "only")
                 self._matches(file, lines, gap=position > 0, groups=groups)
+
+    def passages(self, found: LibraryResult) -> None:
+        for position, passage in enumerate(found.passages):
+            if position:
+                self._line("")
+            marks = [f"{passage.score:.2f}"]
+            self._row(passage.file_path, "", passage.collection, " › ".join(passage.headings), marks=marks)
+            self._body([Line(0, text) for text in passage.content.splitlines()], Relations(), passage.file_path)
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         for result in results:
@@ -229,8 +258,11 @@ class PlainView:
             self._beside(f"also {words.others(hit.others)}")
         if explain:
             self._beside(f"rank {hit.rank_value:.4f}")
-            for reason in hit.reasons:
-                self._beside(f"  {reason.value:+9.4f}  {reason.signal}  {reason.words}".rstrip())
+            self._reasons(hit.reasons)
+
+    def _reasons(self, reasons: Sequence[Reason]) -> None:
+        for reason in reasons:
+            self._beside(f"  {reason.value:+9.4f}  {reason.signal}  {reason.words}".rstrip())
 
     def _definition(self, found: SymbolHit, match: str = "") -> None:
         name = found.qualified_name or found.name

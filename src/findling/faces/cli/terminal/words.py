@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,7 @@ from findling.model.types import (
     mark_of,
 )
 from findling.search import lines_of
+from findling.search.graph.file_names import TYPES
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -119,6 +121,7 @@ def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
 
 
 _LOOK = "whole definitions: findling symbol "
+_PLAIN_NAME = re.compile(r"[\w.:$#@]+")
 MOST_FURTHER = 6
 """Names that a further look is for."""
 
@@ -128,21 +131,29 @@ def further_look(result: SearchResult) -> str:
     names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
     for hit in result.hits:
-        if hit.group == "code" and hit.body and hit.name and 0 in shown[hit.path]:
+        missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
+        if hit.group == "code" and hit.name and (missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES)):
             names[hit.qualified_name] = None
     for hit in result.hits:
         for span in hit.others if hit.group == "code" and hit.body else ():
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
-    return _LOOK + " ".join(list(names)[:MOST_FURTHER]) if names else ""
+    return _look_at(names, MOST_FURTHER)
+
+
+def _look_at(names: Iterable[str], most: int | None = None) -> str:
+    """The command for these definitions, '' without any. Names that need more than letters are left out: a repository
+    may call a definition anything, and the command may be run as it stands."""
+    plain = [shlex.quote(name) for name in names if _PLAIN_NAME.fullmatch(name)]
+    return _LOOK + " ".join(plain[:most]) if plain else ""
 
 
 def symbols_look(results: Sequence[SymbolResult]) -> str:
     """How to see whole what is cut, '' where nothing is: a name alone has more room than several together."""
     every = [hit for result in results for hit in result.definitions if hit.body]
     cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
-    return _LOOK + " ".join(cut) if len(every) > 1 and cut else ""
+    return _look_at(cut) if len(every) > 1 else ""
 
 
 UNSURE = "nothing here looks like an answer"

@@ -1,0 +1,62 @@
+"""A folder that holds repositories: they are collections, as are the files beside them, and all are asked as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from findling.config import repositories_in
+from findling.engine.engine import Engine
+from findling.engine.engines import Engines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST: Final = 50
+"""Repositories that are searched together."""
+
+BESIDE: Final = "."
+"""The name of the folder itself, before the paths of files that are in none of its repositories."""
+
+
+class Repositories(Engines):
+    """What asks a folder's repositories. The engines are closed with this object."""
+
+    def __init__(self, root: Path, engines: Mapping[str, Engine], left_out: int) -> None:
+        """``left_out``: how many more repositories are in the folder."""
+        super().__init__(engines)
+        self.root = root
+        self.left_out = left_out
+
+    def close(self) -> None:
+        for engine in self.engines.values():
+            engine.close()
+
+    def __enter__(self) -> Repositories:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def repositories_of(opened: Engine) -> Repositories | None:
+    """The repositories in the folder of an engine; None where it is one itself, holds none, or was narrowed."""
+    if opened.scope or opened.ref is not None or opened.is_shared:
+        return None
+    found = repositories_in(opened.root)
+    if not found:
+        return None
+    engines = {os.path.relpath(folder, opened.root).replace(os.sep, "/"): folder for folder in found[:MOST]}
+    every = {name: Engine.open(root=folder, cache=opened.in_cache) for name, folder in engines.items()}
+    if _has_files(opened.root, found):
+        every[BESIDE] = opened
+    return Repositories(opened.root, every, max(0, len(found) - MOST))
+
+
+def _has_files(folder: Path, repositories: Sequence[Path]) -> bool:
+    """Whether anything lies in a folder beside its repositories."""
+    above = {parent for each in repositories for parent in each.parents}
+    return any(
+        path not in repositories and path not in above for path in folder.iterdir() if not path.name.startswith(".")
+    )
