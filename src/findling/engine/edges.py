@@ -43,6 +43,7 @@ from findling.search import project_map
 from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
+from findling.search.graph.rules import RULES
 from findling.search.mentions import mentions
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
@@ -107,6 +108,8 @@ def edges(
             )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
+        if direction == "callers" and few:
+            notes += _called_from_outside(searched, asked)
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
         others = [each for each in asked if few and each.file.language not in LANGUAGES]
         if others and direction == "callers":
@@ -537,6 +540,24 @@ def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, fe
             f"{count(named.total, 'definition')} have this name; say which: by what encloses it (Outer.inner), "
             "or by the folder or file that it is in."
         )
+
+
+def _called_from_outside(searched: Searched, asked: Sequence[search.Definition]) -> Iterator[str]:
+    """By what a framework or a user calls definitions, which no use in the project shows."""
+    for file, symbol in asked:
+        rules = RULES.get(file.language)
+        for use in searched.index.uses(file.blob_id) if rules is not None else ():
+            if use.kind == "decorate" and use.symbol == symbol.position and rules and use.name in rules.registers:
+                lines = searched.lines(file) or ()
+                text = lines[use.line - 1].strip()[:_TEXT] if use.line <= len(lines) else use.name
+                yield f"{symbol.qualified_name} is registered by {text} ({file.path}:{use.line})."
+    for point in project_map.manifest_entries(searched.index.listing(), searched.lines):
+        module, colon, name = point.text.rpartition(" = ")[2].partition(":")
+        stem = f"/{module.strip().replace('.', '/')}"
+        for file, symbol in asked if colon else ():
+            path = f"/{file.path}".removesuffix(".py").removesuffix("/__init__")
+            if symbol.qualified_name == name.strip() and path.endswith(stem):
+                yield f"{name.strip()} is an entry point: {point.text} ({point.path}:{point.line})."
 
 
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:

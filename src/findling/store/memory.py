@@ -270,7 +270,11 @@ class MemoryIndex:
         return {
             blob_id
             for blob_id in blob_ids
-            if any(name in use.name or name in use.receiver or name in use.value for use in self.uses(blob_id))
+            if any(
+                text == name or f".{name}" in text or f"/{name}" in text
+                for use in self.uses(blob_id)
+                for text in (use.name, use.receiver, use.value)
+            )
         }
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:

@@ -460,8 +460,9 @@ class IndexReader:
         """Those of some contents whose uses may have a name."""
         found: set[int] = set()
         for ids in batches(blob_ids):
-            sql = f"SELECT blob_id FROM readings WHERE blob_id IN ({ids}) AND instr(uses, ?)"
-            found.update(row[0] for row in self._db.execute(sql, (name.encode(),)))
+            holds = "instr(uses, ?) OR instr(uses, ?) OR instr(uses, ?)"
+            sql = f"SELECT blob_id FROM readings WHERE blob_id IN ({ids}) AND ({holds})"
+            found.update(row[0] for row in self._db.execute(sql, parts.marks_of(name)))
         return found
 
     def _unpacked(

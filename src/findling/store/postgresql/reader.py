@@ -553,9 +553,11 @@ class PostgresIndex:
     def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
         sql = (
             "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
-            "AND position(%s::bytea IN uses) > 0"
+            "AND (position(%s::bytea IN uses) > 0 OR position(%s::bytea IN uses) > 0 "
+            "OR position(%s::bytea IN uses) > 0)"
         )
-        return {row[0] for row in self._list(sql, (tuple(blob_ids), tuple(self._ids), name.encode()))}
+        values = (tuple(blob_ids), tuple(self._ids), *parts.marks_of(name))
+        return {row[0] for row in self._list(sql, values)}
 
     def _ask_texts(self, ids: list[int]) -> Iterator[Statement]:
         def take(rows: Rows) -> None:
