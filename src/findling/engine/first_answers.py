@@ -97,13 +97,13 @@ class FirstAnswer(Struct):
     def note(self) -> str:
         """What an answer says of it."""
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
-        meaning = "by meaning " if self.embedder is not None else ""
-        closest = f"searched {meaning}among the {len(self.states):,} closest"
+        how = "read and compared by meaning" if self.embedder is not None else "read"
+        closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         if self.goes_on:
-            index = "indexing goes on in the background"
+            index = "an index is being built in the background"
         else:
             index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
-        return f"Scanned {count(self.scan.files, 'file')}{left}; {closest}; {index}."
+        return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {index}."
 
     @property
     def unread(self) -> int:

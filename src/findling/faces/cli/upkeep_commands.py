@@ -41,7 +41,7 @@ _FILES: Final = frozenset(("file", "files", "path", "paths", "target", "names", 
 def clear(args: Namespace, session: Session) -> int:
     """Say what would be freed, ask, and delete."""
     if args.path and (args.all or args.gone):
-        raise InvalidInput("A PATH and --all or --gone exclude each other.", remedy="Leave one of them out.")
+        raise InvalidInput("PATH cannot be combined with --all or --gone.", remedy="Leave one of them out.")
     if args.all or args.gone:
         chosen = [index for index in indexes.known() if args.all or index.is_orphan]
     else:

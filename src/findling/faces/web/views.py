@@ -141,7 +141,7 @@ def verdict(result: SearchResult) -> Verdict:
     facts.append(freshness(result.freshness, result.stale_reason))
     covered = result.coverage
     if covered.scanned:
-        facts.append("no index yet: every file was gone through for the words")
+        facts.append("no index yet: all files were scanned for the words")
     elif result.unfinished:
         facts.append("the index is not complete yet")
     facts.append(f"{result.took_ms:.0f} ms")
@@ -161,8 +161,8 @@ def _how_sure(result: SearchResult) -> tuple[str, str]:
         return f"Sure ({share})", "sure"
     if result.confidence >= FAIRLY:
         return f"Fairly sure ({share})", "fairly"
-    lacking = " and no ".join(f"“{word}”" for word in result.lacking[:2])
-    return f"Unsure ({share}): {f'the first file has no {lacking}' if lacking else 'this may be no answer'}", "unsure"
+    lacking = " and ".join(f"“{word}”" for word in result.lacking[:2])
+    return f"Unsure ({share}): {f'the first result lacks {lacking}' if lacking else 'this may be no answer'}", "unsure"
 
 
 def freshness(state: str, why: str) -> str:

@@ -38,7 +38,7 @@ class IndexWriter(ManifestWriter):
         if schema.chunking(self._db) != limits:
             if self._value("SELECT 1 FROM entries LIMIT 1") is not None:
                 raise schema.CutOtherwise(
-                    f"Another process has cut the files of the index at {self._directory} by other sizes.",
+                    f"Another process indexed {self._directory} with other passage sizes.",
                     remedy="Use one configuration for this folder.",
                 )
             written = (limits, secrets.VERSION)
