@@ -316,7 +316,17 @@ def named(*names: str, uses: int = 0, freshness: Any = "fresh", notes: tuple[str
     ]
     lines = [Reference("use.py", line, 1, "retry()") for line in range(1, uses + 1)]
     return SymbolResult(
-        "retry", tuple(found), tuple(lines), len(found), uses, False, freshness, "complete", WHOLE, 1.0, notes
+        "retry",
+        tuple(found),
+        tuple(lines),
+        len(found),
+        uses,
+        False,
+        freshness=freshness,
+        completeness="complete",
+        coverage=WHOLE,
+        took_ms=1.0,
+        notes=notes,
     )
 
 
