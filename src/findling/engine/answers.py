@@ -19,22 +19,32 @@ from findling import reading, search, sources
 from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
+from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
-from findling.engine.unmatched import no_file_fits
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Confidence, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import (
+    Answer,
+    Confidence,
+    Coverage,
+    EmbedderProblem,
+    Meaning,
+    Mode,
+    Query,
+    SearchResult,
+    Skip,
+    SkippedFile,
+)
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
-    from findling.model.types import EmbedderProblem
     from findling.search.searcher import Found, Searcher
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
