@@ -17,25 +17,25 @@ from msgspec import Struct
 
 from findling.config import load
 from findling.engine import Recipe
-from findling.engine.library.place import TURNS
+from findling.engine.library.collections import TURNS
 from findling.engine.library.results import CHARS_PER_TOKEN, Passage
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
+from findling.engine.store import OpenStore
 from findling.model.plurals import count
+from findling.model.rows import FileRow
+from findling.model.types import Freshness
 from findling.reading.limits import DocLimits
 from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in
 from findling.sources.selection import DiscoveryOptions
+from findling.store.local.reader import IndexReader
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine
     from findling.engine.library.collections import Collection
-    from findling.engine.store import OpenStore
-    from findling.model.rows import FileRow
-    from findling.model.types import Freshness
-    from findling.store.local.reader import IndexReader
-    from findling.store.protocols import Index
 
 
 class Source(Struct):

@@ -6,7 +6,7 @@ Pure but for the colours' library: no request, no engine.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -14,10 +14,8 @@ from msgspec import Struct
 from findling.faces.web import addresses
 from findling.faces.web.highlighting import highlighted
 from findling.model.plurals import count
+from findling.model.types import Edge, EdgeResult, FileMatches, Grade, Hit, SearchResult, SymbolHit
 from findling.search.body import lines_of
-
-if TYPE_CHECKING:
-    from findling.model.types import Edge, EdgeResult, FileMatches, Grade, Hit, SearchResult, SymbolHit
 
 GLANCE_LINES = 7
 """Of a place that is not shown in full."""

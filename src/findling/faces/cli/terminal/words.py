@@ -12,7 +12,26 @@ from findling import config, model
 from findling.model import types
 from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
-from findling.model.types import mark_of
+from findling.model.types import (
+    Absent,
+    Coverage,
+    EdgeResult,
+    GrepResult,
+    Hit,
+    IndexReport,
+    MapResult,
+    Relations,
+    Role,
+    SearchResult,
+    SkippedFile,
+    Span,
+    Status,
+    Step,
+    SymbolHit,
+    SymbolResult,
+    TraceResult,
+    mark_of,
+)
 from findling.search import lines_of
 from findling.search.graph.file_names import TYPES
 
@@ -28,25 +47,6 @@ if TYPE_CHECKING:
         Reliability,
         Report,
         Scores,
-    )
-    from findling.model.types import (
-        Absent,
-        Coverage,
-        EdgeResult,
-        GrepResult,
-        Hit,
-        IndexReport,
-        MapResult,
-        Relations,
-        Role,
-        SearchResult,
-        SkippedFile,
-        Span,
-        Status,
-        Step,
-        SymbolHit,
-        SymbolResult,
-        TraceResult,
     )
 
 
