@@ -2,6 +2,8 @@
 
     python benchmarks/graph.py FOLDER ...                 prints a Markdown table
     python benchmarks/graph.py FOLDER --write COMMIT      asks the analyser; takes minutes
+    python benchmarks/graph.py FOLDER ... --trace         ways of two to four calls that the analyser connects
+    python benchmarks/graph.py FOLDER ... --time          what `callers` and `impact` take
 
 The name of FOLDER is that of its file in `results/graph/`, where what the analyser said is kept with the commit that it
 said it of; FOLDER must hold that commit. Analysers, by the language that most files have: jedi (pip) for Python, the
@@ -30,6 +32,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,6 +41,9 @@ from findling.model.languages import language_of
 from findling.model.rows import FileRow
 from findling.reading.syntax import references
 from findling.search.edges import Definition, callers
+from findling.search.graph.resolution import LANGUAGES
+from findling.search.ranking.priors import path_flags
+from findling.store.protocols import Index
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "graph"
@@ -262,6 +268,117 @@ def measured(folder: Path) -> list[str]:
     ]
 
 
+# --- ways and times ---------------------------------------------------------------------------------------------------
+
+PAIRS = 60
+DISTANCES = (2, 3, 4)
+
+Key = tuple[str, str]
+"""Path and qualified name of a definition."""
+
+
+def traced(folders: list[Path]) -> Iterator[str]:
+    """Rows for the ways from one definition to another that the analyser's uses connect, at most a third of one folder.
+
+    A way is the analyser's where each of its calls is, and it is as short. Another is as good where it is no longer and
+    each call of a drawn name is the analyser's, which was not asked about other names.
+    """
+    left = PAIRS
+    for folder in folders:
+        with Engine.open(root=folder, cache=True) as engine:
+            engine.index(embed=False)
+            calls = _calls(folder, engine)
+            pairs = sorted(
+                (start, end, len(way))
+                for start in calls
+                for end, way in _ways(calls, start).items()
+                if len(way) in DISTANCES
+            )
+            random.Random(SEED).shuffle(pairs)
+            chosen = pairs[: min(left, PAIRS // 3)]
+            left -= len(chosen)
+            right = as_good = arrives = 0
+            drawn = set().union(*calls.values())
+            for start, end, distance in chosen:
+                steps = engine.trace(*(".".join((Path(path).stem, name)) for path, name in (start, end))).steps
+                way = [(step.path, step.name) for step in steps]
+                arrives += bool(way)
+                told = {(a, b): b in calls.get(a, ()) for a, b in pairwise(way)}
+                right += bool(way) and len(way) == distance + 1 and all(told.values())
+                known = all(is_true for (_, b), is_true in told.items() if b in drawn)
+                as_good += bool(way) and len(way) <= distance + 1 and known
+            yield f"| {folder.name} | {len(pairs)} | {len(chosen)} | {arrives} | {right} | {as_good} |"
+
+
+def _calls(folder: Path, engine: Engine) -> dict[Key, set[Key]]:
+    """What each definition uses by what the analyser says of the drawn names; no tests."""
+    with gzip.open(kept(folder), "rt") as file:
+        told = json.load(file)
+    index = engine.collection.store.reader
+    calls: dict[Key, set[Key]] = {}
+    with index.snapshot():
+        for each in told["definitions"]:
+            target = _around(index, each["path"], each["line"])
+            for path, line, _, meant in each["uses"]:
+                user = _around(index, path, line) if meant and "test" not in path_flags(path) else None
+                if user is not None and target is not None and user != target:
+                    calls.setdefault(user, set()).add(target)
+    return calls
+
+
+def _around(index: Index, path: str, line: int) -> Key | None:
+    """The innermost function or method that a line is in."""
+    file = index.file_at(path)
+    inside = [
+        symbol
+        for symbol in (index.symbols(file.blob_id) if file else ())
+        if symbol.kind in ("fn", "method") and symbol.start_line <= line <= symbol.end_line
+    ]
+    return (path, max(inside, key=lambda symbol: symbol.position).qualified_name) if inside else None
+
+
+def _ways(calls: dict[Key, set[Key]], start: Key) -> dict[Key, list[Key]]:
+    """The shortest way to each definition that is reached, without the start."""
+    ways: dict[Key, list[Key]] = {start: []}
+    waiting = [start]
+    for at in waiting:
+        for there in sorted(calls.get(at, ())):
+            if there not in ways and len(ways[at]) < max(DISTANCES):
+                ways[there] = [*ways[at], there]
+                waiting.append(there)
+    return ways
+
+
+def timed(folder: Path) -> str:
+    """A row: the processor's time for `callers`, and for `callers` of three steps, of a hundred functions drawn, in
+    an engine that stays open."""
+    with Engine.open(root=folder, cache=True) as engine:
+        engine.index(embed=False)
+        index = engine.collection.store.reader
+
+        def lines(file: FileRow) -> list[str]:
+            return (folder / file.path).read_text("utf-8", "replace").split("\n")
+
+        with index.snapshot():
+            every = [
+                Definition(file, symbol)
+                for file in sorted(index.listing(), key=lambda file: file.path)
+                if file.kind == "code" and file.language in LANGUAGES and "test" not in path_flags(file.path)
+                for symbol in index.symbols(file.blob_id)
+                if symbol.kind in KINDS
+            ]
+            drawn = random.Random(SEED).sample(every, min(len(every), DEFINITIONS))
+            row = [folder.name, f"{len(index.listing()):,}"]
+            for steps in (1, 3):
+                took = []
+                for each in drawn:
+                    began = time.process_time()
+                    callers(index, [each], steps, lines=lines)
+                    took.append((time.process_time() - began) * 1000)
+                row.append(f"{statistics.median(took):.0f} / {sorted(took)[len(took) * 95 // 100]:.0f}")
+    return f"| {' | '.join(row)} |"
+
+
 COLUMNS = (
     "repository",
     "edges of the analyser",
@@ -284,12 +401,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--write", metavar="COMMIT")
+    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--time", action="store_true")
     args = parser.parse_args()
     folders = [folder.resolve() for folder in args.folders]
     if args.write:
         for folder in folders:
             RESULTS.mkdir(exist_ok=True)
             kept(folder).write_bytes(gzip.compress(json.dumps(truth(folder, args.write)).encode(), mtime=0))
+        return
+    if args.trace:
+        columns = ("repository", "pairs", "drawn", "a way is found", "the analyser's", "that, or one as good")
+        print(f"| {' | '.join(columns)} |\n|---|{'--:|' * (len(columns) - 1)}")
+        print("\n".join(traced(folders)))
+        return
+    if args.time:
+        print("| repository | files | callers, ms p50 / p95 | impact of 3 steps |\n|---|--:|--:|--:|")
+        print("\n".join(map(timed, folders)))
         return
     print(f"| {' | '.join(COLUMNS)} |\n|---|{'--:|' * (len(COLUMNS) - 1)}")
     for folder in folders:

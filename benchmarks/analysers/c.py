@@ -1,17 +1,25 @@
 """Says what names mean in a folder of C, by libclang (pip install libclang): input and output as `typescript.js`.
 
-Each file is read by itself, with all folders that have headers as places of includes. A name means what has the same
+Each file that has one of the names is read by itself, with all folders that have headers as places of includes, and
+the compiler's own headers where gcc has them. A name means what has the same
 identity (USR) in any file, so that a call means the definition in another file and not only its declaration.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
 from clang import cindex
+
+
+def _name(path: Path, line: int, column: int) -> bytes:
+    text = path.read_bytes().split(b"\n")[line - 1].decode("utf-8", "replace")[column:]
+    return re.match(r"\w*", text)[0].encode()
 
 
 def main() -> None:
@@ -19,14 +27,21 @@ def main() -> None:
     folder = Path(asked["folder"])
     # Headers of other systems hide those of the one that this runs on.
     headers = sorted({path.parent for path in folder.rglob("*.h")}, key=lambda each: len(each.parts))
-    flags = ["-ferror-limit=0", "-D_GNU_SOURCE", "-std=gnu11", *(f"-I{each}" for each in headers)]
+    own = [f"-isystem{each}" for each in sorted(Path("/usr/lib/gcc").glob("*/*/include"))[-1:]]
+    flags = ["-ferror-limit=0", "-D_GNU_SOURCE", "-std=gnu11", *own, *(f"-I{each}" for each in headers)]
     index = cindex.Index.create()
     places = defaultdict(list)
     for path, line, column in asked["places"]:
         places[path].append((line, column))
     usr: dict[tuple[str, int, int], str] = {}
     defined: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for path in asked["files"]:
+    began = time.process_time()
+    names = {_name(folder / path, *each) for path, at in places.items() for each in at}
+    words = re.compile(rb"\b(?:" + b"|".join(map(re.escape, sorted(names))) + rb")\b")
+    for number, path in enumerate(asked["files"]):
+        if not words.search((folder / path).read_bytes()):
+            continue
+        print(f"{number} of {len(asked['files'])}, {time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
         unit = index.parse(str(folder / path), args=flags)
         for cursor in unit.cursor.get_children():
             where = cursor.location.file

@@ -339,6 +339,22 @@ def test_what_a_module_gives_as_a_whole_has_members_of_its_own(project: Opened) 
     ]
 
 
+def test_what_is_called_from_outside_is_told(project: Opened) -> None:
+    engine = project(
+        {
+            "pyproject.toml": '[project.scripts]\nshop = "shop.web:main"\n',
+            "shop/web.py": (
+                "@app.route('/cart')\n@login_required\ndef cart(): ...\ndef main(): ...\n"
+                "@functools.cache\ndef plain(): ...\n"
+            ),
+            "other.py": "class A:\n    def main(self): ...\n",
+        }
+    )
+    assert engine.callers("cart").notes == ("cart is registered by @app.route('/cart') (shop/web.py:1).",)
+    assert engine.impact("web.main").notes == ("main is an entry point: shop = shop.web:main (pyproject.toml:2).",)
+    assert engine.callers("A.main").notes == engine.callers("plain").notes == ()
+
+
 def test_a_common_name_is_never_likely_by_being_the_only_one(project: Opened) -> None:
     engine = project({"a.py": "class A:\n    def append(self, x): ...\ndef go(x):\n    x.append(1)\n"})
     assert [(edge.grade, edge.why) for edge in engine.callers("append").edges] == [("possible", "same name")]
@@ -562,6 +578,23 @@ def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> No
     assert edges(found) == [("a.lua", 2, "", "possible")]
     assert found.totals["possible"] == 1
     assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
+
+
+def test_a_file_with_a_name_or_lines_says_which_definition_is_meant(project: Opened) -> None:
+    text = "class Door:\n    def open(self):\n        return 1\n\n    def shut(self):\n        return 0\n"
+    engine = project({"a/door.py": text, "b/door.py": text})
+    for name, found in (
+        ("a/door.py:open", ["a/door.py Door.open"]),
+        ("b/door.py::Door.shut", ["b/door.py Door.shut"]),
+        ("door.py:open", ["a/door.py Door.open", "b/door.py Door.open"]),
+        ("b/door.py:3", ["b/door.py Door.open"]),
+        ("./a/door.py:3-5", ["a/door.py Door.open", "a/door.py Door.shut"]),
+    ):
+        told = engine.symbols(name, body_chars=2_000).definitions
+        assert [f"{each.path} {each.qualified_name}" for each in told] == found
+        assert all(each.body for each in told)
+    door, shut = engine.symbols_of(["a/door.py:Door", "a/door.py:shut"], body_chars=2_000)
+    assert door.definitions[0].body and not shut.definitions[0].body  # what stands there already is not repeated
 
 
 def test_bad_names_are_refused(project: Opened) -> None:

@@ -18,8 +18,8 @@ from findling import reading, search, sources
 from findling.engine.answers import coverage_of_names, not_searched
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore, find_ref
+from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.unmatched import no_file_fits
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count
@@ -43,6 +43,7 @@ from findling.search import project_map
 from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
+from findling.search.graph.rules import RULES
 from findling.search.mentions import mentions
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
@@ -107,6 +108,8 @@ def edges(
             )
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
+        if direction == "callers" and few:
+            notes += _called_from_outside(searched, asked)
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
         others = [each for each in asked if few and each.file.language not in LANGUAGES]
         if others and direction == "callers":
@@ -235,7 +238,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
     if unknown:
         notes.append(f"Central definitions are those of {', '.join(sorted(LANGUAGES))}: others are not followed yet.")
     if graph.unread:
-        notes.append(f"The edges of {count(graph.unread, 'file')} were not looked at, for lack of time.")
+        notes.append(f"There was no time to follow the uses in {count(graph.unread, 'file')}.")
     return MapResult(
         folder=within,
         files=len(files),
@@ -539,6 +542,24 @@ def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, fe
         )
 
 
+def _called_from_outside(searched: Searched, asked: Sequence[search.Definition]) -> Iterator[str]:
+    """By what a framework or a user calls definitions, which no use in the project shows."""
+    for file, symbol in asked:
+        rules = RULES.get(file.language)
+        for use in searched.index.uses(file.blob_id) if rules is not None else ():
+            if use.kind == "decorate" and use.symbol == symbol.position and rules and use.name in rules.registers:
+                lines = searched.lines(file) or ()
+                text = lines[use.line - 1].strip()[:_TEXT] if use.line <= len(lines) else use.name
+                yield f"{symbol.qualified_name} is registered by {text} ({file.path}:{use.line})."
+    for point in project_map.manifest_entries(searched.index.listing(), searched.lines):
+        module, colon, name = point.text.rpartition(" = ")[2].partition(":")
+        stem = f"/{module.strip().replace('.', '/')}"
+        for file, symbol in asked if colon else ():
+            path = f"/{file.path}".removesuffix(".py").removesuffix("/__init__")
+            if symbol.qualified_name == name.strip() and path.endswith(stem):
+                yield f"{name.strip()} is an entry point: {point.text} ({point.path}:{point.line})."
+
+
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
     others = {hit.language for hit in hits} - LANGUAGES
     if others:
@@ -556,4 +577,4 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.vague:
         yield f"{count(found.vague, 'use')} that may mean any of more than {MOST_MEANT} definitions left out."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of names that this project does not visibly define left out."
+        yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."

@@ -258,7 +258,7 @@ class EdgeSearch:
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
-        for use in here.naming.get(name, ()):
+        for use in here.naming(name):
             if use.kind in ("import", "export"):
                 if use.name == name:
                     self._learn(here, use, keys, names)

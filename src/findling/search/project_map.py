@@ -144,10 +144,7 @@ def _named(
 def entry_points(index: Index, files: Sequence[FileRow], read_lines: ReadLines) -> Iterator[EntryPoint]:
     """Where a project is entered: what its manifests name, then main functions and modules."""
     files = [file for file in files if not path_flags(file.path) & {"test", "example"}]
-    for file in sorted(files, key=lambda file: (file.path.count("/"), file.path)):
-        name = file.path.rpartition("/")[2]
-        if name in _MANIFESTS:
-            yield from _named_in(file, read_lines(file) or (), _MANIFESTS[name])
+    yield from manifest_entries(files, read_lines)
     for file in files:
         if file.kind != "code":
             continue
@@ -158,6 +155,13 @@ def entry_points(index: Index, files: Sequence[FileRow], read_lines: ReadLines) 
             is_main = symbol.name in _MAIN and symbol.kind in ("fn", "method")
             if is_main and (symbol.parent < 0 or file.language in _MAIN_IN_TYPES):
                 yield EntryPoint(file.path, symbol.name_line, symbol.signature or symbol.name)
+
+
+def manifest_entries(files: Iterable[FileRow], read_lines: ReadLines) -> Iterator[EntryPoint]:
+    """What manifests name as entered from outside, those nearest to the root first."""
+    found = [(file.path.count("/"), file.path, file) for file in files if file.path.rpartition("/")[2] in _MANIFESTS]
+    for _, path, file in sorted(found):
+        yield from _named_in(file, read_lines(file) or (), _MANIFESTS[path.rpartition("/")[2]])
 
 
 _MAIN_IN_TYPES = frozenset(("java", "csharp", "kotlin", "scala"))

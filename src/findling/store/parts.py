@@ -53,6 +53,11 @@ def pack_uses(found: Sequence[Use]) -> bytes:
     return pack((list(texts), zlib.compress(pack(numbers), 1))) if found else NOTHING
 
 
+def marks_of(name: str) -> tuple[bytes, bytes, bytes]:
+    """Bytes of which packed uses have one where they have a name by itself or after a dot, or in a path."""
+    return pack(name), f".{name}".encode(), f"/{name}".encode()
+
+
 def uses(data: bytes) -> list[Use]:
     """What was packed."""
     if data == NOTHING:

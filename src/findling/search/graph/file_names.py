@@ -97,21 +97,23 @@ class FileNames:
             found.setdefault((holder, symbol.name), []).append(symbol.position)
         return found
 
-    def _grouped(self, kinds: str, key: Callable[[Use], _Key]) -> dict[_Key, list[Use]]:
-        found: dict[_Key, list[Use]] = {}
-        for use in self.uses:
-            if use.kind in kinds.split():
-                found.setdefault(key(use), []).append(use)
-        return found
-
     @cached_property
-    def naming(self) -> dict[str, list[Use]]:
-        """Uses by their name, and by the last part of what stands before it."""
+    def _by_kind(self) -> dict[str, list[Use]]:
         found: dict[str, list[Use]] = {}
         for use in self.uses:
-            for name in {use.name, use.receiver.rpartition(".")[2]} - {""}:
-                found.setdefault(name, []).append(use)
+            found.setdefault(use[0], []).append(use)
         return found
+
+    def _grouped(self, kind: str, key: Callable[[Use], _Key]) -> dict[_Key, list[Use]]:
+        found: dict[_Key, list[Use]] = {}
+        for use in self._by_kind.get(kind, ()):
+            found.setdefault(key(use), []).append(use)
+        return found
+
+    def naming(self, name: str) -> list[Use]:
+        """Uses of a name, and those that it is the last part before."""
+        ending = f".{name}"
+        return [use for use in self.uses if use[1] == name or use[2] == name or use[2].endswith(ending)]
 
     @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:
@@ -132,7 +134,7 @@ class FileNames:
     @cached_property
     def package(self) -> str:
         """The name of its package as the file declares it."""
-        return ".".join(use.value for use in self.uses if use.kind == "package")
+        return ".".join(use.value for use in self._by_kind.get("package", ()))
 
     @cached_property
     def written(self) -> dict[tuple[int, str, str], list[Use]]:
@@ -158,7 +160,7 @@ class FileNames:
     @cached_property
     def returned(self) -> dict[int, str]:
         """Annotations of what functions give, by their position."""
-        return {use.symbol: use.value for use in self.uses if use.kind == "return"}
+        return {use.symbol: use.value for use in self._by_kind.get("return", ())}
 
     @cached_property
     def decorators(self) -> dict[int, set[str]]:

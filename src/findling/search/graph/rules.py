@@ -23,6 +23,8 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``headers``: suffixes of files that declare what others define.
     ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
     that of their first argument.
+    ``registers``: names of decorators and annotations by which a framework calls what they stand on: routes, commands,
+    listeners, tests.
     ``certain``: the languages for which the precision of this grade was measured. In others nothing is certain.
     """
 
@@ -38,6 +40,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     headers: str = ""
     outside: str = ""
     passed_on: str = ""
+    registers: str = ""
     certain: str = ""
 
 
@@ -50,6 +53,7 @@ class Rules(Struct, frozen=True, eq=False):
     headers: tuple[str, ...]
     outside: frozenset[str]
     passed_on: tuple[str, ...]
+    registers: frozenset[str]
     certain: frozenset[str]
 
 
@@ -64,6 +68,7 @@ def _rules(family: str, row: _Row) -> Rules:
         headers=tuple(row.headers.split()),
         outside=frozenset(row.outside.split()),
         passed_on=tuple(row.passed_on.split()),
+        registers=frozenset(row.registers.split()),
         certain=frozenset(row.certain.split()),
     )
 

@@ -22,8 +22,7 @@ from findling.store.local import dense_files
 from findling.store.local.dense_files import About, DenseFiles, row_width
 from findling.store.local.models import Models
 from findling.store.local.schema import map_os_error
-from findling.store.proposals import Own, proposed
-from findling.store.protocols import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS, Own, proposed
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """The file has one word for each entry: its id, and in these bits how many units it has."""

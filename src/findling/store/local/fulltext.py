@@ -22,8 +22,7 @@ from findling.model import errors
 from findling.store import lengths
 from findling.store.local import fulltext_files, layout
 from findling.store.local.schema import IndexDamaged, full
-from findling.store.proposals import rounded
-from findling.store.protocols import CHUNK_BITS, Frequencies
+from findling.store.protocols import CHUNK_BITS, Frequencies, rounded
 
 if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan

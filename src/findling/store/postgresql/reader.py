@@ -14,22 +14,30 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from findling.model import term_rows
+from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql.database import Rows, Statement
 from findling.store.postgresql.described import Listed, Models
-from findling.store.postgresql.statements import Rows, Statement
-from findling.store.proposals import proposed, rounded
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import (
+    ANY,
+    CHUNK_BITS,
+    FILE_UNIT,
+    Frequencies,
+    Index,
+    OnlyThese,
+    VectorRows,
+    proposed,
+    rounded,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow, Use
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.postgresql.database import Connection, Database
-    from findling.store.protocols import Index
 
 FIELDS: Final = {"body": 0, "context": 1, "path": 2}
 """The numbers of the fields in the tables."""
@@ -545,9 +553,11 @@ class PostgresIndex:
     def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
         sql = (
             "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
-            "AND position(%s::bytea IN uses) > 0"
+            "AND (position(%s::bytea IN uses) > 0 OR position(%s::bytea IN uses) > 0 "
+            "OR position(%s::bytea IN uses) > 0)"
         )
-        return {row[0] for row in self._list(sql, (tuple(blob_ids), tuple(self._ids), name.encode()))}
+        values = (tuple(blob_ids), tuple(self._ids), *parts.marks_of(name))
+        return {row[0] for row in self._list(sql, values)}
 
     def _ask_texts(self, ids: list[int]) -> Iterator[Statement]:
         def take(rows: Rows) -> None:
