@@ -181,7 +181,7 @@ class Database:
 
         def end() -> None:
             try:
-                connection.execute("COMMIT")
+                connection.execute("COMMIT", prepare=False)  # prepared it would take two trips instead of one
             except psycopg.Error:
                 connection.close()  # the pool makes another one
             pool.putconn(connection)
