@@ -30,6 +30,9 @@ FUZZ_SECONDS ?= 7200
 KILL_SECONDS ?= 3600
 SOAK_SECONDS ?= 1800
 
+# Modules are kept compiled, whatever the caller's environment says: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup demo embed doctor test test-real-embeddings test-large lint format types bench fuzz kill soak e2e engines agents description configuration requirements clean
 
 help: ## list the targets

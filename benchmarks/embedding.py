@@ -35,10 +35,9 @@ from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
 from findling.engine.embedding_pass import embed
 from findling.engine.store import WRITER_WAIT_S
-from findling.search.cosines import cosines_int8
 from findling.search.fusion import NEAR_LEAST, of_vectors
 from findling.search.scope import EVERYWHERE
-from findling.search.semantic import SemanticChannel
+from findling.search.semantic import SemanticChannel, cosines_int8
 from findling.store import hamming
 from findling.store.local.reader import IndexReader
 from findling.store.local.writer import IndexWriter

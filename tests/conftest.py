@@ -14,6 +14,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import sizes
 from postgresql_server import Server
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def _takes_tests(folder: Path) -> bool:
 if _takes_tests(_IN_MEMORY):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_IN_MEMORY))
 
-settings.register_profile("findling", deadline=None)  # how fast a machine is proves nothing
+settings.register_profile(
+    "findling", deadline=None, max_examples=sizes.size(40, 100)
+)  # how fast a machine is proves nothing
 settings.load_profile("findling")
 
 

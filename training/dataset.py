@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
+from findling.embedding.bundled_files import Vocabulary, model_terms
 from findling.model.tokenizer import words
 from training.pairs import Pair, read_pairs
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from findling.embedding.bundled_vocabulary import Vocabulary
+from findling.embedding.bundled_files import Vocabulary
 from training import dataset as datasets
 from training.bag import Floats, Table, unit
 from training.dataset import SHARED_ROWS, digest, filtered_pairs, open_dataset

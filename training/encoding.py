@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from findling.embedding.bundled import META_FILE, BundledEmbedder
-from findling.embedding.bundled_vocabulary import Vocabulary
+from findling.embedding.bundled_files import Vocabulary
 from findling.model.tokenizer import words
 from training.bag import bag, unit
 from training.dataset import SHARED_ROWS

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from findling.embedding.bundled_vocabulary import Vocabulary
+from findling.embedding.bundled_files import Vocabulary
 from training.bag import Floats
 from training.dataset import SHARED_ROWS, open_dataset
 from training.tables import evened, levelled, sampled

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding.bundled_vocabulary import Vocabulary
+from findling.embedding.bundled_files import Vocabulary
 from training import dataset as datasets
 from training.bag import Floats, Table, bag, contrast, stacked, unit
 from training.dataset import SHARED_ROWS, Dataset, Ragged, open_dataset

@@ -31,7 +31,7 @@ from findling.engine.library.fetching.fetch_requests import MAX_BRANCH, check_br
 from findling.model.errors import FindlingError, InvalidInput
 from findling.model.types import MODES
 from findling.outbound.addresses import addresses_of, is_public, target_of
-from findling.reading.trigrams import file_trigrams
+from findling.reading.prepare import file_trigrams
 from findling.search.patterns import PatternTimeout, compile_pattern
 from findling.sources.ignore_rules import MAX_PATTERN_CHARS, IgnoreTree
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from findling.config import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Loaded, load
 from findling.config.sources import NAMES, PROJECT_FILES, SECTIONS, lines_of
 from findling.model.errors import ConfigError
+from sizes import size
 
 Flags = Mapping[str, object]
 
@@ -73,7 +74,7 @@ TABLES = st.dictionaries(
 
 
 @given(table=TABLES)
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=size(75, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table: dict[str, Any]) -> None:
     file = place.project(json.dumps(table), ".findling/config.json")
     try:

@@ -173,7 +173,7 @@ def test_scores_are_of_the_side_that_found_it_and_never_rise() -> None:
     ],
 )
 def test_what_became_of_meaning(skipped: Any, mode: Any, said: str | None, triggered: bool, fallback: bool) -> None:
-    """S2-18, S2-19, S2-21, D25."""
+    """S2-17 to S2-19, S2-21, D25."""
     meaning = Meaning(ran=skipped in (None, "nothing"), skipped=skipped, ratio=0.4, model_version="1")
     metadata = reply(answer(*BOTH, meaning=meaning), Config(semantic=Semantic(mode=mode)))["metadata"]
     assert metadata["semantic_skipped_reason"] == said
@@ -316,7 +316,17 @@ def named(*names: str, uses: int = 0, freshness: Any = "fresh", notes: tuple[str
     ]
     lines = [Reference("use.py", line, 1, "retry()") for line in range(1, uses + 1)]
     return SymbolResult(
-        "retry", tuple(found), tuple(lines), len(found), uses, False, freshness, "complete", WHOLE, 1.0, notes
+        "retry",
+        tuple(found),
+        tuple(lines),
+        len(found),
+        uses,
+        False,
+        freshness=freshness,
+        completeness="complete",
+        coverage=WHOLE,
+        took_ms=1.0,
+        notes=notes,
     )
 
 

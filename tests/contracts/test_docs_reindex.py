@@ -140,6 +140,9 @@ def test_events_have_their_fields_and_no_query(workspace: Workspace, logged: lis
         "latency_ms": pytest.approx(0, abs=60_000),
     }
     logged.clear()
+    reindex(workspace)
+    assert next(fields for name, fields in logged if name == "semantic.reindex")["skipped"] == 3
+    logged.clear()
     query = "knead the sourdough"
     tools = ("semantic_search", "query_docs", "search_semantic", "hybrid_search", "search_code", "search_documents")
     for tool in tools:

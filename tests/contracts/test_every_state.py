@@ -25,7 +25,7 @@ from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
-from findling.store.local import rebuilding
+from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
 from tests.contracts.conftest import FILES, write_files
 
@@ -34,10 +34,9 @@ NOWHERE = "http://127.0.0.1:9"
 """An address where nothing listens."""
 
 EMBEDDERS = ("bundled", "off", "ollama", "ollama gone", "ollama without the model", "ollama too slow")
-INDEXES = ("none", "whole", "half embedded", "stale", "being written")
 ANEW = "being built anew"
 """Beside one that is stale; it answers until the new one is whole."""
-FOLDERS = ("one", "several", "mixed", "one is gone")
+INDEXES = ("none", "whole", "half embedded", "stale", "being written", ANEW)
 
 LATER = {
     "src/late/arrived.py": '"""Came after the index."""\n\n\ndef late_arrival(request):\n    return request\n',
@@ -56,12 +55,14 @@ class State(NamedTuple):
 
 
 def all_states() -> list[State]:
-    """Each two of the three with each other, and what is usual for the third."""
-    states = [State(embedder, index, "one") for embedder in EMBEDDERS for index in INDEXES]
-    states += [State(embedder, "whole", folders) for embedder in EMBEDDERS for folders in FOLDERS[1:]]
-    states += [State("bundled", index, folders) for index in INDEXES if index != "whole" for folders in FOLDERS[1:]]
-    states += [State("bundled", ANEW, folders) for folders in FOLDERS] + [State("ollama", ANEW, "one")]
-    return states
+    """Each embedder with each index, in folders such that every embedder and every index meets each kind of folders.
+    Half of them are of one folder, as the others take three times as long."""
+    of = {0: "one", 1: "one", 2: "several", 3: "mixed", 4: "one is gone", 5: "one"}
+    return [
+        State(embedder, index, of[(at - row) % len(INDEXES)])
+        for row, embedder in enumerate(EMBEDDERS)
+        for at, index in enumerate(INDEXES)
+    ]
 
 
 # --- making them ---------------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
                 if state.index == "being written":
                     held.callback(WriterLock(root / ".findling", wait_s=0).release)
                 if state.index == ANEW:
-                    begun = held.enter_context(rebuilding.beside(root / ".findling", wait_s=0))
+                    begun = held.enter_context(soundness.beside(root / ".findling", wait_s=0))
                     shutil.copy(root / ".findling" / "index.db", begun)
             yield Asked(state, workspace, named)
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from findling.contracts import TOOLS, Workspace, call, paging
+from findling.contracts import TOOLS, Workspace, budget, call
 from findling.contracts.model import Listing, Refusal, ToolResult
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable, InvalidInput
@@ -273,7 +273,18 @@ def test_definitions_and_uses_are_one_list_for_the_engine_too(paged: Path) -> No
 
 BY_MEANING = Answer(
     Query("retry"),
-    SearchResult("retry", (), 9, "auto", "natural_language", 0.9, "fresh", "complete", Coverage(files=9), 1.0),
+    SearchResult(
+        "retry",
+        (),
+        9,
+        "natural_language",
+        "auto",
+        0.9,
+        freshness="fresh",
+        completeness="complete",
+        coverage=Coverage(files=9),
+        took_ms=1.0,
+    ),
     (),
     intent_confidence=0.7,
     meaning=Meaning(ran=True, ratio=0.5),
@@ -295,20 +306,20 @@ BY_MEANING = Answer(
 )
 def test_a_cursor_is_stale_once_the_order_is_made_another_way(other: Answer, reranker: str, fits: bool) -> None:
     given = {"query": "retry", "limit": 4}
-    first = paging.with_cursor(
+    first = budget.with_cursor(
         {"results": [1, 2, 3, 4]},
         "results",
         4,
-        paging.page_of("search_code", given),
-        Listing(9, paging.made_from(BY_MEANING)),
+        budget.page_of("search_code", given),
+        Listing(9, budget.made_from(BY_MEANING)),
     )
-    page = paging.page_of("search_code", {**given, "cursor": first["next_cursor"]})
-    now = Listing(9, paging.made_from(other, reranker))
+    page = budget.page_of("search_code", {**given, "cursor": first["next_cursor"]})
+    now = Listing(9, budget.made_from(other, reranker))
     if fits:
-        paging.check(page, now)
+        budget.check(page, now)
         return
     with pytest.raises(Refusal, match="`cursor` is stale") as refused:
-        paging.check(page, now)
+        budget.check(page, now)
     assert refused.value.code == "cursor_stale"
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from findling.embedding import BUNDLED, Fingerprint, open_embedder
 from findling.embedding import bundled as bundled_module
 from findling.embedding.bundled import MODEL_DIR, TABLE_FILE, WORDS_FILE, BundledEmbedder
-from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
+from findling.embedding.bundled_files import Vocabulary, model_terms
 from findling.model.errors import EmbedderUnavailable
 from findling.model.tokenizer import term_key, words
 

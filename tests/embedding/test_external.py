@@ -24,8 +24,7 @@ from findling.embedding.providers import external
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
-from findling.outbound.http import BUSY_PAUSES_S
-from findling.outbound.services import RERANKERS, ServiceFailure, rerank
+from findling.outbound.http import BUSY_PAUSES_S, RERANKERS, ServiceFailure, rerank
 
 KEY, RERANK_KEY = "embedding-key-that-nobody-may-see", "rerank-key-that-nobody-may-see"
 
@@ -343,8 +342,15 @@ def test_every_tool_has_a_call_here() -> None:
     assert set(TOOLS) - FETCHES == set(CALLS)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("gates", GATES)
+@pytest.mark.parametrize(
+    ("gates", "provider"),
+    [  # each of them once at least, as each case calls every tool
+        (gates, provider)
+        for row, gates in enumerate(GATES)
+        for at, provider in enumerate(PROVIDERS)
+        if (row + at) % 2 == 0
+    ],
+)
 def test_no_tool_opens_a_socket_while_a_gate_is_closed(
     gates: str, provider: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[object]
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from findling.embedding.providers.in_process import BATCH_CHARS, FAILED_IN_A_ROW, InProcessEmbedder
+from findling.embedding.providers.local import BATCH_CHARS, FAILED_IN_A_ROW, InProcessEmbedder
 from findling.model.errors import EmbedderUnavailable
 
 

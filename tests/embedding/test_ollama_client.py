@@ -11,8 +11,7 @@ from ollama_process import OllamaProcess
 from findling.config import Config
 from findling.config.options import Embedding, Semantic
 from findling.embedding import open_embedder
-from findling.embedding.providers.ollama import available
-from findling.embedding.providers.ollama_client import BATCH_TEXTS, OllamaClient, forget_availability
+from findling.embedding.providers.ollama import BATCH_TEXTS, OllamaClient, available, forget_availability
 from findling.model.errors import EmbedderUnavailable
 
 MODEL = "nomic-embed-text"

@@ -9,8 +9,7 @@ import ollama as official
 import pytest
 from ollama_process import OllamaProcess
 
-from findling.embedding.providers.ollama import forget
-from findling.embedding.providers.ollama_client import OllamaClient
+from findling.embedding.providers.ollama import OllamaClient, forget
 
 MODEL = "nomic-embed-text"
 TEXTS = ["the first text", "another text", "the last one"]

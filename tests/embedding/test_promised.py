@@ -18,7 +18,7 @@ from findling.config import Config
 from findling.config.options import Embedding, Semantic
 from findling.contracts import Workspace, call, workspaces
 from findling.embedding import open_embedder
-from findling.embedding.providers import ollama_client
+from findling.embedding.providers import ollama
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
 
@@ -37,13 +37,13 @@ def root(tmp_path: Path) -> Path:
 def allowed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, float]]]:
     """(texts, seconds that are allowed) of each request that is sent."""
     sent: list[tuple[int, float]] = []
-    post = ollama_client.post_json
+    post = ollama.post_json
 
     def posting(url: str, value: Any, **options: Any) -> Any:
         sent.append((len(value["input"]), options["timeout_s"]))
         return post(url, value, **options)
 
-    monkeypatch.setattr(ollama_client, "post_json", posting)
+    monkeypatch.setattr(ollama, "post_json", posting)
     yield sent
 
 

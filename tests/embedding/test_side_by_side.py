@@ -19,8 +19,8 @@ from findling.embedding.embedder import coding_of
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model import vector_codes
-from findling.model.codings import row_bytes
-from findling.search import cosines
+from findling.model.reading import row_bytes
+from findling.search import semantic
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_other_models_are_kept_as_float16() -> None:
     whole = vector_codes.decode(data, 100, "float16")
     assert not whole[7].any()
     true = rows @ rows[0]
-    assert np.abs(cosines.cosines_int8(whole, rows[0]) - true).max() < 0.01
+    assert np.abs(semantic.cosines_int8(whole, rows[0]) - true).max() < 0.01
     assert (vector_codes.sign_bits(data, 100, "float16") == np.packbits(rows >= 0, axis=1)).all()
 
 

@@ -11,7 +11,7 @@ from indexes import SMALL, integrity, make, places, write
 from findling import Engine
 from findling.model import errors
 from findling.model.types import Progress
-from findling.store.local import rebuilding
+from findling.store.local import soundness
 
 
 def names(store: Path) -> set[str]:
@@ -62,7 +62,7 @@ def test_what_a_killed_process_left_goes_and_what_is_being_built_stays(tmp_path:
         left = engine.store_dir / "findling-anew-of-somebody"
         left.mkdir()
         (left / "index.db").write_bytes(b"half")
-        with rebuilding.beside(engine.store_dir, wait_s=0.0) as folder:
+        with soundness.beside(engine.store_dir, wait_s=0.0) as folder:
             write(root, "src/more.py", "def more(): ...\n")
             engine.sync()
             assert folder.is_dir()
@@ -80,7 +80,7 @@ def test_another_writer_is_waited_for_and_then_the_index_is_as_it_was(
         held, done = threading.Event(), threading.Event()
 
         def hold() -> None:
-            lock = rebuilding.WriterLock(engine.store_dir, wait_s=1.0)
+            lock = soundness.WriterLock(engine.store_dir, wait_s=1.0)
             held.set()
             done.wait()
             lock.release()

@@ -580,6 +580,23 @@ def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> No
     assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
 
 
+def test_a_file_with_a_name_or_lines_says_which_definition_is_meant(project: Opened) -> None:
+    text = "class Door:\n    def open(self):\n        return 1\n\n    def shut(self):\n        return 0\n"
+    engine = project({"a/door.py": text, "b/door.py": text})
+    for name, found in (
+        ("a/door.py:open", ["a/door.py Door.open"]),
+        ("b/door.py::Door.shut", ["b/door.py Door.shut"]),
+        ("door.py:open", ["a/door.py Door.open", "b/door.py Door.open"]),
+        ("b/door.py:3", ["b/door.py Door.open"]),
+        ("./a/door.py:3-5", ["a/door.py Door.open", "a/door.py Door.shut"]),
+    ):
+        told = engine.symbols(name, body_chars=2_000).definitions
+        assert [f"{each.path} {each.qualified_name}" for each in told] == found
+        assert all(each.body for each in told)
+    door, shut = engine.symbols_of(["a/door.py:Door", "a/door.py:shut"], body_chars=2_000)
+    assert door.definitions[0].body and not shut.definitions[0].body  # what stands there already is not repeated
+
+
 def test_bad_names_are_refused(project: Opened) -> None:
     engine = project(PACKAGE)
     for name in ("", "..", "::"):

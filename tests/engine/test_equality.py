@@ -151,7 +151,7 @@ def test_an_index_that_followed_random_edits_is_the_index_of_the_tree(script: li
 
 def test_earlier_versions_of_a_file_neither_pile_up_nor_crowd_it_out(tmp_path: Path) -> None:
     root = make(tmp_path / "project", {"other.py": PIECES[0]})
-    rounds = 24
+    rounds = 12
     with Engine.open(root=root) as engine:
         engine.index()
         for number in range(rounds):

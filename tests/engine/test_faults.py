@@ -26,6 +26,7 @@ from findling.model.types import SearchResult
 from findling.reading import pool, worker, worker_process
 from findling.store.local import checksums, fulltext
 from findling.store.local.lock import WriterLock
+from sizes import size
 
 QUERIES = ("RetryPolicy", "where are failed requests retried", "start the server")
 
@@ -275,7 +276,7 @@ def start(root: Path, code: str = INDEX) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [(1, INDEX), (4, INDEX), (9, INDEX), (13, INDEX), (19, EMBED_AFTERWARDS), (22, EMBED_AFTERWARDS)],
+    [(1, INDEX), (4, INDEX), (9, INDEX), (13, INDEX), (19, EMBED_AFTERWARDS), (22, EMBED_AFTERWARDS)][:: size(2, 1)],
 )
 def test_the_indexing_process_is_killed(line: int, code: str, tmp_path: Path) -> None:
     root = make(tmp_path / "p", MANY)

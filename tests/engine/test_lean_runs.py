@@ -16,7 +16,7 @@ from findling.engine import runs
 from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
 from findling.reading import pool
-from findling.store.local import dense_files, garbage
+from findling.store.local import dense_files, writer
 from findling.store.local.models import Models
 from findling.store.local.reader import IndexReader
 
@@ -112,7 +112,7 @@ def test_a_known_content_starts_no_model(root: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("others", [False, True])
 def test_garbage_is_found_however_it_is_looked_for(others: bool, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage, "KEEP_UNREFERENCED", 2)
+    monkeypatch.setattr(writer, "KEEP_UNREFERENCED", 2)
     with Engine.open(root=root) as engine:
         engine.index(embed=False)
         if others:  # another manifest with fewer files makes the bound no worse

@@ -23,8 +23,8 @@ from findling.faces import cli
 from findling.faces.cli.main import main
 from findling.faces.http import HttpOptions
 from findling.faces.web import highlighting
-from findling.faces.web.app import make_app
 from findling.faces.web.asking import Asker
+from findling.faces.web.serving import make_app
 from findling.model import errors
 from findling.model.types import Query
 from postgresql_server import Server, Wire

@@ -42,6 +42,7 @@ def until(condition: Callable[[], bool]) -> None:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "TURN_MS", 200)
     monkeypatch.setattr(watching, "QUIET_S", 0.3)
+    monkeypatch.setattr(watching, "PAUSE", 0)
     monkeypatch.setattr(watching, "STANDBY_S", 0.05)
 
 

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from findling.evaluation import history
-from findling.evaluation.from_history import History, Sample, answers, from_history
+from findling.evaluation.from_history import History, Sample, answers, commits, from_history
 from findling.evaluation.judged import load_queries
 from findling.faces.cli import eval_commands
 from findling.faces.cli import main as cli
@@ -204,18 +203,18 @@ def test_a_repository_starts_nothing(root: Path, tmp_path: Path) -> None:
     ):  # fmt: skip
         git(copy, "config", key, value)
     (copy / ".gitattributes").write_text("* diff=x\n")
-    assert history.commits(copy)
+    assert commits(copy)
     assert not marker.exists()
 
 
 def test_the_first_commit_counts_whatever_is_configured(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, value in (("COUNT", "1"), ("KEY_0", "log.showRoot"), ("VALUE_0", "false")):
         monkeypatch.setenv(f"GIT_CONFIG_{key}", value)
-    assert "old/bucket.py" in history.commits(root)[-1].paths
+    assert "old/bucket.py" in commits(root)[-1].paths
 
 
 def test_a_folder_of_a_repository_has_its_own_history(root: Path) -> None:
-    found = history.commits(root / "gateway")
+    found = commits(root / "gateway")
     assert {path for commit in found for path in commit.paths} == {"bucket.py", "router.go"}
 
 
@@ -414,7 +413,7 @@ def test_looking_for_renames_takes_bounded_memory(tmp_path: Path, monkeypatch: p
             return GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
         return run_git(arguments, **options)
 
-    assert [change.paths for change in history.commits(tmp_path)] == [{"new.py": "new.py"}, {"old.py": "new.py"}]
-    monkeypatch.setattr(history, "run_git", run)
-    assert [change.paths["old.py"] for change in history.commits(tmp_path)] == [None, None]
+    assert [change.paths for change in commits(tmp_path)] == [{"new.py": "new.py"}, {"old.py": "new.py"}]
+    monkeypatch.setattr("findling.evaluation.from_history.run_git", run)
+    assert [change.paths["old.py"] for change in commits(tmp_path)] == [None, None]
     assert asked == [(True, True), (False, True)]

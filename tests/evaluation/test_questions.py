@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.evaluation.questions import folded, of_comment, of_subject
+from findling.evaluation.from_history import folded, of_comment, of_subject
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.config import OPTIONS
-from findling.evaluation.settings import DECIDES, Setting, configured, index_name, is_setting, parse
+from findling.evaluation.run import DECIDES, Setting, configured, index_name, is_setting, parse
 from findling.model.errors import ConfigError, FindlingError, InvalidInput
 
 TYPED = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=200)

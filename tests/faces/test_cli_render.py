@@ -497,7 +497,7 @@ def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran
 
 def test_an_unsure_answer_names_what_it_lacks(piped: Callable[..., Ran]) -> None:
     answer = replace(ANSWER, confidence=0.05, lacking=("kubernetes", "ingress", "pods"))
-    said = "note: nothing here looks like an answer; the first file has no 'kubernetes' and no 'ingress'"
+    said = "note: nothing here looks like an answer; the first result lacks 'kubernetes' and 'ingress'"
     assert piped("search", "x", answers=[answer]).err.splitlines() == [said]
 
 

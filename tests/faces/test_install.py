@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.faces.cli.main import main
-from findling.faces.install import Agent, agents, settings_text
+from findling.faces.install import Agent, changes, settings_text
 
-AGENTS = {agent.id: agent for agent in agents.known()}
+AGENTS = {agent.id: agent for agent in changes.known()}
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
 
 COMMENTED = """{
@@ -77,7 +77,7 @@ def test_what_is_put_in_is_taken_out_again(agent: Agent, text: str | None, home:
         old = file.read_bytes()
     assert main(["install", "--yes", "--agent", agent.id]) == 0
     found = servers(file, agent)
-    assert found["findling"] == agent.server(agents.command(shared=False))
+    assert found["findling"] == agent.server(changes.command(shared=False))
     assert "serve" in str(found["findling"])
     if text in ("before", "windows"):
         assert found["other"]["command"] == "other"

@@ -30,6 +30,7 @@ from findling.faces.mcp.opening import (
     read_results,
 )
 from findling.faces.mcp.wire import Line
+from sizes import size
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -213,7 +214,7 @@ PLACES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(37, 150), deadline=None)
 @given(st.sampled_from(PLACES), VALUES, st.sampled_from([GREETING, MODERN]))
 def test_whatever_a_greeting_says_it_is_answered_as_by_the_sdk_or_left_to_it(
     place: str, value: Any, first: Any

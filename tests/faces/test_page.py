@@ -23,10 +23,10 @@ from findling import contracts
 from findling.engine import Engine
 from findling.faces.http import HttpOptions
 from findling.faces.web import highlighting
-from findling.faces.web.app import make_app
 from findling.faces.web.asking import Asker
 from findling.faces.web.highlighting import highlighted, visible
 from findling.faces.web.pages import MOST_CHARS
+from findling.faces.web.serving import make_app
 from findling.faces.web.visitors import POLICY
 from findling.model.errors import Cancelled
 from findling.model.types import Progress

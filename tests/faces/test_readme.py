@@ -10,7 +10,7 @@ import pytest
 
 from findling.contracts.tools import select
 from findling.faces.cli.arguments import parse
-from findling.faces.install import agents
+from findling.faces.install import changes
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,13 +18,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_entry_that_is_shown_is_the_one_that_is_written() -> None:
     shown = README[README.index("findling install --agent cursor --dry-run") :].split("{", 1)[1].split("note:")[0]
-    (agent,) = (agent for agent in agents.known() if agent.id == "cursor")
+    (agent,) = (agent for agent in changes.known() if agent.id == "cursor")
     server = agent.server(("/home/you/.local/bin/findling",))
-    assert json.loads("{" + shown) == {agent.keys[0]: {agents.ENTRY: server}}
+    assert json.loads("{" + shown) == {agent.keys[0]: {changes.ENTRY: server}}
 
 
-@pytest.mark.parametrize("agent", agents.known(), ids=lambda agent: agent.id)
-def test_each_entry_starts_a_server(agent: agents.Agent) -> None:
+@pytest.mark.parametrize("agent", changes.known(), ids=lambda agent: agent.id)
+def test_each_entry_starts_a_server(agent: changes.Agent) -> None:
     server = agent.server(("findling",))
     command = server["command"] if isinstance(server["command"], list) else [server["command"], *server["args"]]
     assert command[:2] == ["findling", "serve"]

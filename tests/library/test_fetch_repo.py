@@ -18,11 +18,11 @@ from shelf import write
 from findling.config import load
 from findling.engine.jobs import Job
 from findling.engine.library import Library
+from findling.engine.library.collections import Quota
 from findling.engine.library.fetching import fetch_repo, repo_tree
+from findling.engine.library.fetching.fetch_repo import numbered
 from findling.engine.library.fetching.fetch_requests import RepoRequest, path_problem, repository_name
-from findling.engine.library.fetching.repo_bundle import numbered
 from findling.engine.library.fetching.running import run_here
-from findling.engine.library.place import Quota
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput
 from findling.outbound.git import MAX_FETCH_MEMORY, GitServer, start_git
 

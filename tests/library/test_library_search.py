@@ -177,7 +177,10 @@ def test_what_another_writer_keeps_out_is_told_of(library: Library, bread: Path)
         busy = library.search("zanzibar handshake", min_score=0.0, wait_s=0.1)
     finally:
         writer.release()
-    assert (busy.complete, busy.notes) == (False, ("bread: not all is indexed.", "bread: another process is indexing."))
+    assert (busy.complete, busy.notes) == (
+        False,
+        ("bread: not everything is indexed yet.", "bread: another process is indexing."),
+    )
     free = library.search("zanzibar handshake", min_score=0.0)
     assert (free.complete, Path(free.passages[0].file_path).name) == (True, "new.md")
 

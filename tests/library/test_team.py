@@ -18,7 +18,7 @@ import pytest
 from file_servers import commit, git_server
 
 from findling import Engine
-from findling.engine.library.place import data_directory
+from findling.engine.library.collections import data_directory
 from findling.engine.remote.working import Work, Worker
 from findling.faces.cli.main import main
 from findling.model import errors

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from findling.model import vector_codes
-from findling.model.codings import row_bytes
-from findling.search import cosines
+from findling.model.reading import row_bytes
+from findling.search import semantic
 
 DIMENSIONS = 256
 
@@ -43,7 +43,7 @@ def test_signs_survive_and_so_do_rows_without_a_vector(unit_rows: NDArray[np.flo
     assert not decoded[3].any()
     known = np.delete(np.arange(400), 3)
     assert ((decoded[known] >= 0) == (unit_rows[known] >= 0)).all()
-    assert cosines.cosines_int8(decoded, unit_rows[0])[3] == 0
+    assert semantic.cosines_int8(decoded, unit_rows[0])[3] == 0
 
 
 def test_data_of_another_length_is_refused() -> None:

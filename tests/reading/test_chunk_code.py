@@ -13,6 +13,7 @@ from findling.model.types import Chunk, Symbol
 from findling.reading.chunk_code import chunk_code
 from findling.reading.limits import DEFAULT, CodeLimits
 from findling.reading.spans import MAX_CHUNKS, too_many
+from sizes import size
 
 
 def symbol(name: str, kind: str, first: int, last: int, parent: int = -1, doc: str = "", scope: str = "") -> Symbol:
@@ -389,14 +390,14 @@ def text_and_symbols(draw: st.DrawFn) -> tuple[str, list[Symbol]]:
     return text, symbols
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=size(62, 250), deadline=None)
 @given(text_and_symbols())
 def test_chunks_cover_the_text_and_reread(case: tuple[str, list[Symbol]]) -> None:
     text, symbols = case
     assert_holds(text, chunk_code(text, symbols))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=size(25, 100), deadline=None)
 @given(text_and_symbols())
 def test_other_limits_hold_too(case: tuple[str, list[Symbol]]) -> None:
     text, symbols = case

@@ -14,6 +14,7 @@ from findling.reading.chunk_docs import chunk_docs
 from findling.reading.limits import DocLimits
 from findling.reading.outline import outline
 from findling.reading.spans import MAX_CHUNKS, locate, too_many
+from sizes import size
 
 SMALL = DocLimits(100, 20)
 
@@ -318,7 +319,7 @@ TEXT = st.lists(st.tuples(LINE, st.sampled_from(["\n", "\n", "\r\n", "\r"])), ma
 LANGUAGE = st.sampled_from(["markdown", "rst", "text", "asciidoc", "org", "latex", "html", "man", "unknown"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(75, 300), deadline=None)
 @given(
     TEXT, LINE, LANGUAGE, st.sampled_from([DocLimits(), DocLimits(1000, 200), SMALL, DocLimits(30, 0), DocLimits(7, 6)])
 )

@@ -16,6 +16,7 @@ from findling.reading.notebooks import notebook_cells, readable, readable_json
 from findling.reading.prepare import prepare
 from findling.reading.regions import embedded_regions
 from findling.reading.spans import too_many
+from sizes import size
 
 
 def raw_of(text: str, chunk: Chunk) -> str:
@@ -103,7 +104,7 @@ def test_empty_notebook() -> None:
 SOURCE = st.text(alphabet=st.sampled_from('ab ",\\\n\té😀\x07/.#'), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(37, 150), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["code", "markdown", "raw"]), SOURCE), max_size=6), st.booleans(), st.booleans()
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from office import docx, epub, paragraph, pdf, pptx, table, xlsx
 
-from findling.model import document_places as places
-from findling.model.document_places import places_of_lines
-from findling.model.format_names import format_of, outlined_as
+from findling.model import format_names as places
+from findling.model.format_names import format_of, outlined_as, places_of_lines
 from findling.reading.chunk_docs import chunk_docs
 from findling.reading.formats import convert
 from findling.reading.formats.model import NotConverted

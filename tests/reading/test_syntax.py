@@ -12,6 +12,7 @@ from test_syntax_samples import EXPECTED, sample
 from findling.model.types import Symbol
 from findling.reading import syntax, syntax_tree, syntax_walk
 from findling.reading.syntax_walk import MAX_SYMBOLS
+from sizes import size
 
 
 def symbols_of(text: str, language: str) -> dict[str, Symbol]:
@@ -502,7 +503,7 @@ FRAGMENTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(37, 150), deadline=None)
 @given(
     parts=st.lists(FRAGMENTS, max_size=40),
     language=st.sampled_from(
@@ -514,7 +515,7 @@ def test_shuffled_code_is_consistent(parts: list[str], language: str) -> None:
     check_consistent(text, syntax.parse(text, language))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=size(15, 60), deadline=None)
 @given(data=st.data(), language=st.sampled_from(sorted(EXPECTED)))
 def test_samples_with_holes_are_consistent(data: st.DataObject, language: str) -> None:
     text = sample(language)
@@ -524,7 +525,7 @@ def test_samples_with_holes_are_consistent(data: st.DataObject, language: str) -
     check_consistent(holed, syntax.parse(holed, language))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=size(15, 60), deadline=None)
 @given(
     text=st.binary(max_size=200), language=st.sampled_from(sorted(EXPECTED)), name=st.sampled_from(["a", "x", "é", "$"])
 )

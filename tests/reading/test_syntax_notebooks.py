@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from findling.reading import syntax_notebooks
+from findling.reading import notebooks
 from findling.reading.chunks import chunk_file
 from findling.reading.spans import locate
 from findling.reading.syntax import parse, references
@@ -95,7 +95,7 @@ def test_no_cell_is_begun_after_the_deadline() -> None:
 
 def test_what_is_wrong_in_one_cell_is_said_of_all() -> None:
     problems = iter(["", "too_many_symbols", "parse_error", "", ""])
-    found, problem = syntax_notebooks.symbols(notebook(), lambda _code, _language: ((), next(problems)), math.inf)
+    found, problem = notebooks.symbols(notebook(), lambda _code, _language: ((), next(problems)), math.inf)
     assert (found, problem) == ([], "too_many_symbols")
 
 
@@ -106,7 +106,7 @@ def test_the_raw_text_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append(len(places := list(positions)))
         return locate(text, places)
 
-    monkeypatch.setattr(syntax_notebooks, "locate", counted)
+    monkeypatch.setattr(notebooks, "locate", counted)
     raw = notebook().encode()
     symbols, uses = parse(raw, "notebook").symbols, references(raw, "notebook", "timed")
     assert asked == [3 * len(symbols), len(uses)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from findling.model.text_encodings import TextFilter, as_utf8
 from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import RootFiles
-from findling.reading.trigrams import file_trigrams
+from findling.reading.prepare import file_trigrams
 from findling.search.exact import FileRef, Scope
 from findling.search.indexed_files import read_indexed
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model.errors import InvalidInput
-from findling.search.front_matter import front_matter
-from findling.search.passages import DocumentScope, confined, in_plan, prefix_order
+from findling.search.passages import DocumentScope, confined, front_matter, in_plan, prefix_order
 
 
 @pytest.mark.parametrize(

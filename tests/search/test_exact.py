@@ -23,6 +23,7 @@ from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
 from findling.search.names import references
+from sizes import size
 
 Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
 
@@ -154,7 +155,7 @@ expressions = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(75, 300), deadline=None)
 @given(corpora, patterns, st.booleans(), st.booleans())
 def test_literals_are_found_as_a_scan_of_every_line_finds_them(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], literal: str, ignore_case: bool, word: bool
@@ -169,7 +170,7 @@ def test_literals_are_found_as_a_scan_of_every_line_finds_them(
         assert not result.truncated and not result.skipped and not result.notes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(75, 300), deadline=None)
 @given(corpora, expressions, st.booleans(), st.booleans())
 def test_expressions_are_found_as_a_scan_of_every_line_finds_them(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], expression: str, ignore_case: bool, word: bool
@@ -185,7 +186,7 @@ def test_expressions_are_found_as_a_scan_of_every_line_finds_them(
         assert_counts(result, expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(37, 150), deadline=None)
 @given(corpora, st.sampled_from(["return", "foo", "x", "é"]), st.booleans(), st.integers(1, 4), st.integers(0, 3))
 def test_a_limit_cuts_the_list_and_not_the_counts(
     files: dict[str, bytes], pattern: str, literal: bool, limit: int, context: int
@@ -202,7 +203,7 @@ def test_a_limit_cuts_the_list_and_not_the_counts(
     assert first.files_read <= everything.files_read
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(50, 200), deadline=None)
 @given(contents, st.sampled_from(["return", "foo", r"\d", "x", r"^\s*$"]), st.integers(1, 3))
 def test_context_gives_every_line_near_a_match_once(data: bytes, expression: str, context: int) -> None:
     lines = lines_of(data)
@@ -353,7 +354,7 @@ def test_no_more_text_is_read_than_allowed() -> None:
     assert result.notes == ("Stopped after 0 MB of text: 3 of 5 files that may match were searched, up to f2.",)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(50, 200), deadline=None)
 @given(contents, expressions)
 def test_inverted_lines_are_those_that_do_not_match(data: bytes, expression: str) -> None:
     source = MemorySource({"f": data})
@@ -369,7 +370,7 @@ def test_inverted_lines_are_those_that_do_not_match(data: bytes, expression: str
 lines_only = st.lists(st.text(alphabet="ab x", max_size=6), min_size=1, max_size=8).map(lambda lines: "\n".join(lines))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(75, 300), deadline=None)
 @given(
     lines_only,
     st.sampled_from([r"a\nb", r"b\s+a", r"(?s)a.*?b", r"[^a]+", r"x\n", r"^a$", r"a\n\n", r"\S\s\S", "(?s)x.+", "b$"]),
@@ -478,7 +479,7 @@ def test_a_slow_reader_does_not_use_up_the_time_limit(monkeypatch: pytest.Monkey
     assert found.totals.total_files == 3 and found.totals.counts_exact and found.totals.took_ms < 10_000_000
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(37, 150), deadline=None)
 @given(corpora, st.sampled_from(["return", "foo", r"\d", "^"]), st.integers(0, 3))
 def test_counts_without_lines_are_those_with(files: dict[str, bytes], expression: str, limit: int) -> None:
     whole = grep(MemorySource(files), GrepRequest(expression))

@@ -4,7 +4,7 @@ import pytest
 
 from findling.model.errors import InvalidInput
 from findling.model.types import Query
-from findling.search.filters import taken_from_text
+from findling.search.query import taken_from_text
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from findling.model.errors import InvalidPattern
 from findling.model.trigram_plan import trigram_codes
-from findling.reading.trigrams import file_trigrams
-from findling.search.pattern_cost import STEP_BUDGET
+from findling.reading.prepare import file_trigrams
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.patterns import CompiledPattern, PatternTimeout, compile_pattern
+from findling.search.patterns import STEP_BUDGET, CompiledPattern, PatternTimeout, compile_pattern
+from sizes import size
 
 FOREVER = time.thread_time() + 3600.0
 LETTERS = "abcxAB_0 .(é\u017fKı\t\rß中"
@@ -64,7 +64,7 @@ expressions = st.recursive(st.one_of(literals, classes, words), compound, max_le
 texts = st.text(alphabet=LETTERS, max_size=40)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=size(100, 400), deadline=None)
 @given(expressions, texts, st.booleans())
 def test_every_text_that_matches_satisfies_the_plan_and_holds_the_needles(
     expression: str, text: str, ignore_case: bool
@@ -79,7 +79,7 @@ def test_every_text_that_matches_satisfies_the_plan_and_holds_the_needles(
         assert all(needle in text.encode().lower() for needle in compiled.needles)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=size(100, 400), deadline=None)
 @given(expressions, texts, st.booleans())
 def test_both_engines_match_what_the_standard_library_matches(expression: str, text: str, ignore_case: bool) -> None:
     compiled = compile_pattern(expression, ignore_case=ignore_case)
@@ -90,7 +90,7 @@ def test_both_engines_match_what_the_standard_library_matches(expression: str, t
     assert interrupted(compiled, text) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(75, 300), deadline=None)
 @given(expressions, st.lists(texts.filter(bool), min_size=1, max_size=4), st.booleans())
 def test_a_whole_text_matches_as_its_lines_do(expression: str, lines: list[str], ignore_case: bool) -> None:
     compiled = compile_pattern(expression, ignore_case=ignore_case)
@@ -101,7 +101,7 @@ def test_a_whole_text_matches_as_its_lines_do(expression: str, lines: list[str],
     assert spans(compiled, "\n".join(lines)) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(50, 200), deadline=None)
 @given(st.text(alphabet=LETTERS + "-'\"[]{}|\\^$*+?)", min_size=1, max_size=8), texts, st.booleans(), st.booleans())
 def test_a_literal_means_itself(literal: str, text: str, ignore_case: bool, word: bool) -> None:
     compiled = compile_pattern(literal, literal=True, ignore_case=ignore_case, word=word)
@@ -153,12 +153,13 @@ def test_ignoring_case_reaches_no_ascii_letter_that_the_index_does_not_know() ->
 def test_characters_taken_as_certain_match_only_themselves_when_case_is_ignored() -> None:
     from re import _casefix, _constants  # type: ignore[attr-defined]
 
+    step = size(7, 1)
     certain = {
         code
-        for code in range(128, 0x110000)
+        for code in range(128, 0x110000, step)
         if not 0xD800 <= code <= 0xDFFF and needles([(_constants.LITERAL, code)], ignore_case=True)
     }
-    assert len(certain) > 100_000
+    assert len(certain) > 100_000 / step
     assert certain.isdisjoint(_casefix._EXTRA_CASES)
     for code in certain:
         character = chr(code)

@@ -32,6 +32,7 @@ from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
+from sizes import size
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 
@@ -278,7 +279,7 @@ def test_terms_of_one_key_in_a_question_with_a_compound(tmp_path: Path) -> None:
     assert "ws.py" in {hit.path for hit in found.hits}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=size(15, 60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     query=st.one_of(st.text(min_size=1, max_size=40), st.lists(PIECES, min_size=1, max_size=8).map("".join)).filter(
         lambda text: bool(text.strip()) and not not_literal(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from findling.model.errors import RefNotIndexed
-from findling.sources.diffs import changed_lines
+from findling.sources.git_objects import changed_lines
 
 
 def git(folder: Path, *words: str) -> str:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from findling.sources.ignore_rules import IgnoreRules, IgnoreTree, RuleSet
 from findling.sources.selection import DiscoveryOptions, Selection
 from findling.sources.walking import Rules, Walk
+from sizes import size
 
 NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "-", "!a", "#b")
 INNER = ("a", "ab", "a.b", "b ")
@@ -93,7 +94,7 @@ PATTERNS = st.builds(
 FILES = st.lists(PATTERNS, min_size=0, max_size=6).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=size(37, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=FILES, middle=FILES, ending=st.sampled_from(["", "\n", "\r\n", "\n\n"]))
 @example(top="*\n!a/\n!*.b", middle="", ending="\n")
 @example(top="a**/a", middle="", ending="\n")
@@ -195,7 +196,7 @@ def test_absurd_files_are_bounded() -> None:
 
 
 def test_translation_yields_valid_expressions_for_any_text() -> None:
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=size(75, 300), deadline=None)
     @given(st.text(max_size=30), st.text(max_size=20))
     def run(pattern: str, path: str) -> None:
         try:

@@ -7,8 +7,7 @@ from collections.abc import Set
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.store.proposals import proposed
-from findling.store.protocols import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS, proposed
 
 lists = st.lists(st.tuples(st.integers(1, 12), st.integers(0, 4), st.integers(0, 5)), max_size=60)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.model.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text, trigram_codes
-from findling.reading.trigrams import file_trigrams
+from findling.reading.prepare import file_trigrams
 from findling.store.local import fulltext
 from findling.store.local.fulltext import FulltextReader, FulltextWriter
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT

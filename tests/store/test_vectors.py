@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from findling.search import cosines
+from findling.search import semantic
 from findling.store import hamming
 
 SIZES = st.tuples(st.integers(0, 60), st.sampled_from([8, 24, 64, 256]))
@@ -21,10 +21,10 @@ FROM_SEED = settings(deadline=None, suppress_health_check=[HealthCheck.function_
 @pytest.fixture(params=["simsimd", "numpy"])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType | None:
     if request.param == "numpy":
-        monkeypatch.setattr(cosines, "simsimd", None)
-    elif cosines.simsimd is None:
+        monkeypatch.setattr(semantic, "simsimd", None)
+    elif semantic.simsimd is None:
         pytest.skip("simsimd is not installed")
-    return cosines.simsimd
+    return semantic.simsimd
 
 
 def unit(rng: np.random.Generator, count: int, dimensions: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def test_cosines_are_those_of_the_whole_numbers(backend: ModuleType | None, seed
     rows = rng.integers(-128, 128, size, np.int8)
     rows[::7] = 0
     query = unit(rng, 1, size[1])[0] * np.float32(3)
-    found = cosines.cosines_int8(rows, query)
+    found = semantic.cosines_int8(rows, query)
     assert found.dtype == np.float32
     assert np.allclose(found, plain_cosines(rows.astype(np.float64), rounded(query)), atol=1e-7)
     assert not found[::7].any()
@@ -91,7 +91,7 @@ def test_cosines_are_near_those_before_quantising(backend: ModuleType | None) ->
     rng = np.random.default_rng(5)
     rows = unit(rng, 5000, 256)
     query = rows[0] + rows[1]
-    error = cosines.cosines_int8(quantise(rows), query) - plain_cosines(rows.astype(np.float64), query)
+    error = semantic.cosines_int8(quantise(rows), query) - plain_cosines(rows.astype(np.float64), query)
     assert np.abs(error).max() < 0.015 and error.std() < 0.003
 
 
@@ -110,8 +110,8 @@ def test_windows_are_sums_within_their_file(
     neighbours: int,
     block: int,
 ) -> None:
-    monkeypatch.setattr(cosines, "_BLOCK_ROWS", block)
-    monkeypatch.setattr(cosines, "WINDOW_NEIGHBOURS", neighbours)
+    monkeypatch.setattr(semantic, "_BLOCK_ROWS", block)
+    monkeypatch.setattr(semantic, "WINDOW_NEIGHBOURS", neighbours)
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, *sizes])
     rows = rng.integers(-127, 128, (offsets[-1], 16), np.int8)
@@ -119,39 +119,39 @@ def test_windows_are_sums_within_their_file(
     query = unit(rng, 1, 16)[0]
     sums = plain_windows(rows, offsets, neighbours)
     expected = plain_cosines(sums.astype(np.float64), rounded(query))
-    assert np.allclose(cosines.window_cosines(rows, query, offsets), expected, atol=1e-6)
+    assert np.allclose(semantic.window_cosines(rows, query, offsets), expected, atol=1e-6)
 
 
 def test_both_backends_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    if cosines.simsimd is None:
+    if semantic.simsimd is None:
         pytest.skip("simsimd is not installed")
     rng = np.random.default_rng(1)
     rows, query, offsets = quantise(unit(rng, 5000, 256)), unit(rng, 1, 256)[0], np.array([0, 4, 3000, 3000, 5000])
 
     def answers() -> list[bytes]:
         return [
-            cosines.cosines_int8(rows, query).tobytes(),
-            cosines.window_cosines(rows, query, offsets).tobytes(),
+            semantic.cosines_int8(rows, query).tobytes(),
+            semantic.window_cosines(rows, query, offsets).tobytes(),
         ]
 
     fast = answers()
-    monkeypatch.setattr(cosines, "simsimd", None)
+    monkeypatch.setattr(semantic, "simsimd", None)
     assert answers() == fast
 
 
 def test_wide_rows_are_exact_without_simsimd(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 2,000 dimensions the sums no longer fit float32."""
-    monkeypatch.setattr(cosines, "simsimd", None)
+    monkeypatch.setattr(semantic, "simsimd", None)
     rows = np.full((2, 2000), -128, np.int8)
     rows[1, 0] = -127
-    assert cosines._squares(rows).tolist() == [2000 * 128**2, 1999 * 128**2 + 127**2]
+    assert semantic._squares(rows).tolist() == [2000 * 128**2, 1999 * 128**2 + 127**2]
 
 
 def test_a_query_of_zeros_is_like_nothing(backend: ModuleType | None) -> None:
     rows = np.ones((3, 8), np.int8)
     nothing = np.zeros(8, np.float32)
-    assert cosines.cosines_int8(rows, nothing).tolist() == [0, 0, 0]
-    assert cosines.window_cosines(rows, nothing, np.array([0, 3])).tolist() == [0, 0, 0]
+    assert semantic.cosines_int8(rows, nothing).tolist() == [0, 0, 0]
+    assert semantic.window_cosines(rows, nothing, np.array([0, 3])).tolist() == [0, 0, 0]
 
 
 def test_read_only_mapped_files_can_be_searched(backend: ModuleType | None, tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_read_only_mapped_files_can_be_searched(backend: ModuleType | None, tmp_
     bits = np.memmap(tmp_path / "bits", np.uint8, "r", shape=(300, 8))
     query = rows[17].astype(np.float32)
     assert hamming.top_by_bits(bits, sign_bits(query), 1).tolist() == [17]
-    assert cosines.cosines_int8(mapped, query).argmax() == 17
-    assert cosines.cosines_int8(mapped[::2], query).tobytes() == cosines.cosines_int8(rows[::2], query).tobytes()
-    assert len(cosines.window_cosines(mapped, query, np.array([0, 300]))) == 300
+    assert semantic.cosines_int8(mapped, query).argmax() == 17
+    assert semantic.cosines_int8(mapped[::2], query).tobytes() == semantic.cosines_int8(rows[::2], query).tobytes()
+    assert len(semantic.window_cosines(mapped, query, np.array([0, 300]))) == 300
 
 
 def test_the_exact_neighbour_is_among_the_candidates_by_bits() -> None:

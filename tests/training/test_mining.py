@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from findling.embedding.bundled_vocabulary import Vocabulary
+from findling.embedding.bundled_files import Vocabulary
 from findling.model.tokenizer import words
 from training import leaks, mine
 from training.code_pairs import clean, code_pairs

@@ -29,26 +29,3 @@ else:
             "sources": "CONFIG_VARIABLE",
         },
     )
-
-__all__ = [
-    "CONFIG_VARIABLE",
-    "EMBEDDING_KEY",
-    "EXTERNAL_EMBEDDERS",
-    "OPTIONS",
-    "RERANK_KEY",
-    "Config",
-    "Loaded",
-    "Origin",
-    "ProviderChoice",
-    "Root",
-    "Secret",
-    "choose_provider",
-    "find_root",
-    "is_bare",
-    "is_loopback",
-    "load",
-    "make_store",
-    "repositories_in",
-    "shown",
-    "store_location",
-]

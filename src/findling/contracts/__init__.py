@@ -22,5 +22,3 @@ else:
             "workspaces": "Workspace check_roots",
         },
     )
-
-__all__ = ["TOOLS", "Workspace", "call", "check_roots", "select", "why_not_served"]

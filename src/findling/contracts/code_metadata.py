@@ -19,7 +19,6 @@ from findling.model.types import Coverage, Freshness, Status
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Root, Workspace
     from findling.engine.jobs import Job
-    from findling.model.types import Coverage
 
 
 PROTOCOL_VERSION = "1.0"

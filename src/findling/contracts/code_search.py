@@ -13,8 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import outbound
+from findling.config.options import SemanticMode
+from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
-from findling.contracts import code_metadata, index_state, paging
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import chain, related
@@ -28,7 +29,6 @@ from findling.search.query import without_form
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.config.options import SemanticMode
 
 
 SNIPPET_CHARS = 200
@@ -90,7 +90,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
         vectors_wanted=mode == "hybrid",
     )
     unfinished = given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode)
-    listing = Listing(0 if answer.result.is_absent else total, paging.made_from(answer, rerank.provider))
+    listing = Listing(0 if answer.result.is_absent else total, budget.made_from(answer, rerank.provider))
     told = facts(given, config, answer, found, rerank, metadata)
     return Reply(told, "results", listing=listing, unfinished=unfinished)
 
@@ -473,14 +473,14 @@ def _by_service(config: Config, query: str, found: Sequence[Found]) -> list[Foun
     if not sent:
         return list(found)
     try:
-        order = outbound.services.rerank(
+        order = outbound.rerank(
             provider,
             query,
             [_text(item)[:SENT_CHARS] for item in sent],
             config.keys.rerank,
             timeout_s=config.rerank.timeout_ms / 1000,
         )
-    except outbound.services.ServiceFailure as failure:
+    except outbound.ServiceFailure as failure:
         raise _Failed(f"{provider}_{failure.reason}") from failure
     if not order:
         raise _Failed(f"{provider}_empty_response")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +21,15 @@ from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import LOW_CONFIDENCE
 from findling.outbound import events
 from findling.search import passages
-from findling.search.analysis import analyse
+from findling.search.analysis import QueryTerms, analyse
 from findling.search.extract import ANSWER_CHARS, Excerpt, PassageText, cut_between_words, extract
+from findling.search.passages import Passage
 from findling.search.ranking.ranker import term_weights
 from findling.search.ranking.signals import STANDS_IN
 from findling.search.readings import Nearness, Said, nothing_near
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
-
     from findling.engine.documents import OpenDocuments
-    from findling.search.analysis import QueryTerms
-    from findling.search.passages import Passage
 
 PASSAGES = 6
 """Passages that an answer is taken from: the right one is among the first five in two of three cases."""

@@ -15,9 +15,10 @@ from findling import engine
 from findling.config import choose_provider
 from findling.contracts import index_state
 from findling.contracts.model import Arguments, Call
-from findling.contracts.workspaces import WAIT_S
+from findling.contracts.workspaces import WAIT_S, Root, Workspace
 from findling.embedding import BUNDLED
 from findling.engine.freshness import Question
+from findling.model.errors import FindlingError
 from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search.nearest import nearest_paths, with_folders
@@ -25,9 +26,7 @@ from findling.search.passages import DocumentScope
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
-    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.documents import OpenDocuments
-    from findling.model.errors import FindlingError
 
 
 _Answer = TypeVar("_Answer")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,11 @@ from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
 from findling.contracts.index_state import COMPLETENESS
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
-from findling.contracts.workspaces import split
+from findling.contracts.workspaces import Root, Workspace, split
 from findling.model.languages import language_of
 from findling.model.plurals import count
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
 from findling.outbound import events
 from findling.search import passages, text_matches
 from findling.search.analysis import analyse
@@ -28,12 +31,7 @@ from findling.search.searcher import chunks_at
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from findling.contracts.workspaces import Root, Workspace
     from findling.engine.documents import DocumentText, OpenDocuments
-    from findling.model.reading import ChunkRow
-    from findling.model.rows import FileRow
 
 
 PREVIEW_CHARS = 200

@@ -8,13 +8,9 @@ The names are those of the code family's metadata, which always has these fields
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from findling.model.types import UNREAD, Freshness
-
-if TYPE_CHECKING:
-    from findling.model.types import Absent, Answer, Coverage, GrepResult, SymbolResult
-
+from findling.model.types import UNREAD, Absent, Answer, Coverage, Freshness, GrepResult, SymbolResult
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 

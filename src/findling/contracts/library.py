@@ -15,13 +15,12 @@ from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.untrusted import UntrustedText, marked
 from findling.contracts.workspaces import WAIT_S, Root
-from findling.engine.library.results import iso_date
+from findling.engine.library.results import Passage, iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 from findling.model.secrets import masked_lines
 from findling.outbound import events
 
 if TYPE_CHECKING:
-    from findling.engine.library.results import Passage
     from findling.engine.library.search import LibraryResult
     from findling.engine.library.sources import Source
 

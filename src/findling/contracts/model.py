@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from findling.contracts.untrusted import UntrustedText
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace
-    from findling.model.types import Progress
 
 UNTRUSTED = "findling/untrusted"
 """In ``_meta`` of a text block: it is data, whoever wrote it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from findling.contracts import budget, code_metadata, paging, several
+from findling.contracts import budget, code_metadata, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
 from findling.contracts.tools import LIKE_CODE, Family, Tool, find
@@ -43,10 +43,10 @@ def call(
     try:
         given = validate(tool.schema, arguments)
         given, notes = _readable(given)
-        page = paging.page_of(name, given)
+        page = budget.page_of(name, given)
         reply = _noted(several.handle(tool, Call(workspace, progress, notes, page.offset), given), notes)
         if reply.listing is not None:
-            paging.check(page, reply.listing)
+            budget.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
         if refusal.code in _NO_FILE:
@@ -102,14 +102,14 @@ def _noted(reply: Reply, notes: tuple[str, ...]) -> Reply:
     return replace(reply, facts={**reply.facts, "metadata": {**metadata, "warnings": warnings}})
 
 
-def _finished(reply: Reply, max_tokens: int | None, page: paging.Page) -> ToolResult:
+def _finished(reply: Reply, max_tokens: int | None, page: budget.Page) -> ToolResult:
     facts = reply.facts and marked(reply.facts)
     if reply.text is not None or facts is None:
         return ToolResult(facts, reply.text or [], reply.is_error)
     whole_page = len(facts[reply.items]) if reply.items else 0
     facts = budget.cut_to(facts, reply.items, max_tokens)
     if reply.listing is not None:
-        facts = paging.with_cursor(facts, reply.items, whole_page, page, reply.listing)
+        facts = budget.with_cursor(facts, reply.items, whole_page, page, reply.listing)
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from findling import search
-from findling.contracts import budget, index_state, paging
+from findling.contracts import budget, index_state
 from findling.contracts.code_search import filters, known_language
 from findling.contracts.files import Lines, clipped, line_range, read_searched
 from findling.contracts.model import Arguments, Call, Listing, Reply
@@ -21,13 +21,12 @@ from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import IndexNotReady, InvalidPattern, OtherSyntax
 from findling.model.secrets import WHAT_MASKS_ARE
-from findling.model.types import Answer, LineMatch, Query
+from findling.model.types import Answer, GrepResult, LineMatch, Query
 from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine, Engines
-    from findling.model.types import GrepResult
 
 PLACE_LINES = 50
 """Lines of a place that its snippet may show."""
@@ -59,7 +58,7 @@ def search_semantic(call: Call, given: Arguments) -> Reply:
 def _reply(facts: dict[str, Any], answer: Answer) -> Reply:
     if not facts.get("available", True):  # there is no list, and the error is worth more than that a cursor is stale
         return Reply(facts, "results", unfinished=index_state.is_unfinished(answer))
-    listing = Listing(0 if answer.result.is_absent else answer.result.total, paging.made_from(answer))
+    listing = Listing(0 if answer.result.is_absent else answer.result.total, budget.made_from(answer))
     return Reply(facts, "results", listing=listing, unfinished=index_state.is_unfinished(answer))
 
 

@@ -35,19 +35,3 @@ else:
             "word_nearness": "NameCosines nearness specificity",
         },
     )
-
-__all__ = [
-    "BUNDLED",
-    "IN_PROCESS",
-    "Batch",
-    "Embedder",
-    "Fingerprint",
-    "NameCosines",
-    "coding_of",
-    "knows",
-    "nearness",
-    "open_embedder",
-    "shared",
-    "specificity",
-    "takes_documents",
-]

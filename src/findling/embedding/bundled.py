@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from findling.embedding.bundled_files import META_FILE as META_FILE
 from findling.embedding.bundled_files import MODEL_DIR as MODEL_DIR
-from findling.embedding.bundled_files import REMEDY, described, reading
+from findling.embedding.bundled_files import REMEDY, Vocabulary, described, reading
 from findling.embedding.bundled_files import TABLE_FILE as TABLE_FILE
 from findling.embedding.bundled_files import WORDS_FILE as WORDS_FILE
-from findling.embedding.bundled_vocabulary import Vocabulary
 from findling.embedding.embedder import Batch, Fingerprint
 from findling.model.errors import EmbedderUnavailable
 from findling.model.tokenizer import words

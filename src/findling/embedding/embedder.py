@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from findling.model.codings import FLOAT16, FOUR_BITS, Coding
 from findling.model.errors import EmbedderUnavailable
+from findling.model.reading import FLOAT16, FOUR_BITS, Coding
 
 if TYPE_CHECKING:
     import numpy as np

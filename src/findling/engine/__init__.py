@@ -41,24 +41,3 @@ else:
             "watching": "Watch Watcher",
         },
     )
-
-__all__ = [
-    "GREP_LINES",
-    "MAX_REF_CHARS",
-    "NOTHING_CHECKED_OUT",
-    "Engine",
-    "Engines",
-    "IndexJobs",
-    "OnProgress",
-    "Recipe",
-    "Repositories",
-    "Watch",
-    "Watcher",
-    "find_ref",
-    "freshness",
-    "indexes",
-    "of_each",
-    "open_chosen",
-    "ref_names",
-    "repositories_of",
-]

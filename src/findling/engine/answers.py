@@ -19,29 +19,45 @@ from findling import reading, search, sources
 from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
+from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
-from findling.engine.unmatched import no_file_fits
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Confidence, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import (
+    Answer,
+    Confidence,
+    Coverage,
+    EmbedderProblem,
+    Meaning,
+    Mode,
+    Query,
+    SearchResult,
+    Skip,
+    SkippedFile,
+)
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
-    from findling.model.types import EmbedderProblem
     from findling.search.searcher import Found, Searcher
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """The reason that an answer gives when the embedder fails, by the reason of the failure."""
 
 
-RELATED_PART, RELATED_CHARS = 4, 900
+MOST_CALLERS = 10
+"""Callers that are listed of a definition that was asked for by name."""
+
+WHOLE_TYPE = 120
+"""Lines of a type that is shown whole, so that what is asked for of it need not be shown again."""
+
+RELATED_PART, RELATED_CHARS = 4, 1_600
 """What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
 several names together."""
 
@@ -271,9 +287,12 @@ class Answers:
         index = self.searched.index
         bodies: dict[tuple[str, int], search.Body] = {}
         with index.snapshot(), self.searched.answer():
-            relating = search.Relating(index, self.searched.lines)
+            relating = search.Relating(index, self.searched.lines, most_callers=MOST_CALLERS)
+            chosen = [hit for result in results for hit in _to_show(result.definitions)]
             for result in results:
                 for hit in _to_show(result.definitions):
+                    if any(_holds(other, hit) and other.end_line - other.start_line < WHOLE_TYPE for other in chosen):
+                        continue
                     file = index.file_at(hit.path)
                     lines = self.searched.lines(file) if file else None
                     if file and lines:
@@ -315,9 +334,9 @@ class Answers:
 
 
 def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
-    """The definitions that are shown with their text: exact ones, none that stands in another, tests only where there
-    is nothing else."""
-    exact = [hit for hit in definitions if hit.match == "exact"]
+    """The definitions that are shown with their text: exact ones or the only one, none that stands in another, tests
+    only where there is nothing else."""
+    exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
 

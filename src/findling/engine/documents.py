@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from findling.engine.shown import text_now
 from findling.engine.state import coverage_of
+from findling.engine.store import OpenStore
 from findling.model.errors import EmbedderUnavailable
 from findling.model.format_names import outlined_as
 from findling.model.reading import ChunkRow
@@ -21,19 +22,15 @@ from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable
 from findling.reading.outline import outline
 from findling.search.extract import Paragraph
-from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
+from findling.search.passages import HEAD_CHARS, DocumentScope, FrontMatter, front_matter
 from findling.search.scope import lies_in
 from findling.store.local.schema import IndexDamaged
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.engine.searched import Searched
-    from findling.engine.store import OpenStore
-    from findling.model.rows import FileRow
-    from findling.outbound.files import Files
-    from findling.search.passages import DocumentScope
     from findling.search.semantic import SemanticChannel
-    from findling.store.protocols import Index
 
 
 class OpenDocuments(Struct, frozen=True):

@@ -18,8 +18,8 @@ from findling import reading, search, sources
 from findling.engine.answers import coverage_of_names, not_searched
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore, find_ref
+from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.unmatched import no_file_fits
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count
@@ -238,7 +238,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
     if unknown:
         notes.append(f"Central definitions are those of {', '.join(sorted(LANGUAGES))}: others are not followed yet.")
     if graph.unread:
-        notes.append(f"The edges of {count(graph.unread, 'file')} were not looked at, for lack of time.")
+        notes.append(f"There was no time to follow the uses in {count(graph.unread, 'file')}.")
     return MapResult(
         folder=within,
         files=len(files),
@@ -577,4 +577,4 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.vague:
         yield f"{count(found.vague, 'use')} that may mean any of more than {MOST_MEANT} definitions left out."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of names that this project does not visibly define left out."
+        yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from findling import outbound
 from findling.embedding import coding_of, takes_documents
-from findling.model.codings import HASH_BYTES, row_bytes
+from findling.model.reading import HASH_BYTES, row_bytes
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint

@@ -22,8 +22,8 @@ from findling import outbound
 from findling.embedding import BUNDLED, Embedder, Fingerprint, coding_of, takes_documents
 from findling.engine.embedded_readings import model_number
 from findling.model import errors, plurals, vector_codes
-from findling.model.codings import HASH_BYTES, row_bytes
 from findling.model.format_names import outlined_as
+from findling.model.reading import HASH_BYTES, row_bytes
 from findling.model.types import Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.embedded import embedded_texts, text_hash, text_of

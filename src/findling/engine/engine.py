@@ -19,40 +19,38 @@ from msgspec.structs import replace
 from findling import search, sources
 from findling.config import roots
 from findling.engine import parts
+from findling.engine.configuration import Recipe
 from findling.engine.freshness import Freshened, Question, freshen
 from findling.engine.questions import OnProgress, Questions, Waiting
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.remote.store import RemoteStore
-from findling.engine.runs import build_anew, paths_below, reembed, run
-from findling.engine.scope import paths_from, relative
+from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
+from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.engine.unmatched import paths_like
 from findling.model import errors, types
+from findling.model.types import (
+    Coverage,
+    Freshness,
+    GrepOptions,
+    GrepResult,
+    IndexReport,
+    SearchResult,
+    Status,
+)
+from findling.outbound.files import Files
 from findling.store import local as store
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.embedding import Fingerprint
     from findling.engine.answers import Answers
-    from findling.engine.configuration import Recipe
     from findling.engine.documents import DocumentModel, DocumentText
     from findling.engine.jobs import Job, RunningJob
-    from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
     from findling.engine.state import Health
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
-    from findling.model.types import (
-        Coverage,
-        Freshness,
-        GrepOptions,
-        GrepResult,
-        IndexReport,
-        SearchResult,
-        Status,
-    )
-    from findling.outbound.files import Files
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
     from findling.search.passages import DocumentScope
@@ -323,9 +321,9 @@ class Engine(Questions):
                 remedy="Leave --store (FINDLING_STORE, store.url) out.",
             )
 
-    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+    def freshen(self, asked: Question) -> tuple[Freshness, str]:
         store = self._store
-        return store.mending(lambda: freshen(store, wait_s, progress, asked), lambda: store.may_begin_anew(wait_s))
+        return store.mending(lambda: freshen(store, asked), lambda: store.may_begin_anew(asked.wait_s))
 
     @property
     def collection(self) -> OpenCollection:
@@ -424,23 +422,16 @@ class Engine(Questions):
 
     # --- questions ------------------------------------------------------------------------------------------
 
-    def answered(
-        self,
-        asked: Question,
-        answer: Callable[[Answers, Freshened], _Answer],
-        *,
-        wait_s: float | None,
-        progress: OnProgress | None,
-    ) -> _Answer:
+    def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         started = time.monotonic()
         store = self._store
 
         def attempt() -> _Answer:
-            fresh = Freshened(*freshen(store, wait_s, progress, asked), started, wait_s)
+            fresh = Freshened(*freshen(store, asked), started, asked.wait_s)
             with store.for_one_answer():
                 return answer(self._answers, fresh)
 
-        return store.mending(attempt, lambda: store.may_begin_anew(wait_s))
+        return store.mending(attempt, lambda: store.may_begin_anew(asked.wait_s))
 
     def similar(
         self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]

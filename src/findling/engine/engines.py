@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 from msgspec.structs import replace
 
 from findling.engine import parts
-from findling.engine.engine import GREP_LINES
+from findling.engine.engine import GREP_LINES, Engine
 from findling.engine.freshness import Freshened, Question
-from findling.engine.questions import OnProgress, Questions
+from findling.engine.questions import Questions
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput
-from findling.model.types import GrepResult
+from findling.model.types import Coverage, Freshness, GrepOptions, GrepResult
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
-    from findling.engine.engine import Engine
-    from findling.model.types import Coverage, Freshness, GrepOptions
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -56,45 +54,36 @@ class Engines(Questions):
         name, _, own = path.partition("/")
         return self.engines[name], own
 
-    def answered(
-        self,
-        asked: Question,
-        answer: Callable[[Answers, Freshened], _Answer],
-        *,
-        wait_s: float | None,
-        progress: OnProgress | None,
-    ) -> _Answer:
+    def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         """The time is for all together. Raises what the first says where none can be searched."""
         started = time.monotonic()
-        fresh = self._freshened(asked, wait_s, progress)
+        fresh = self._freshened(asked)
         try:
-            return answer(self._of(fresh), Freshened(*_joined(fresh), started, wait_s))
+            return answer(self._of(fresh), Freshened(*_joined(fresh), started, asked.wait_s))
         except (Cancelled, InvalidInput):
             raise
         except FindlingError:  # one failed; asked alone, it mends its index or says why it cannot
 
             def alone(name: str) -> tuple[Freshness, str]:
                 engine = self.engines[name]
-                engine.answered(_of_one(asked, name), answer, wait_s=wait_s, progress=progress)
+                engine.answered(_of_one(asked, name), answer)
                 engine.collection.store.put_notes_back()
                 return fresh[name]
 
             fresh = of_each({name: name for name in fresh}, alone, self.problems)
-            return answer(self._of(fresh), Freshened(*_joined(fresh), started, wait_s))
+            return answer(self._of(fresh), Freshened(*_joined(fresh), started, asked.wait_s))
 
-    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+    def freshen(self, asked: Question) -> tuple[Freshness, str]:
         """As `Engine.freshen`; the time is for all together."""
-        return _joined(self._freshened(asked, wait_s, progress))
+        return _joined(self._freshened(asked))
 
-    def _freshened(
-        self, asked: Question, wait_s: float | None, progress: OnProgress | None
-    ) -> dict[str, tuple[Freshness, str]]:
+    def _freshened(self, asked: Question) -> dict[str, tuple[Freshness, str]]:
         self._forget_problems()
-        time_s = shares(wait_s, len(self.engines))
+        time_s = shares(asked.wait_s, len(self.engines))
 
         def freshen(name: str) -> tuple[Freshness, str]:
             engine = self.engines[name]
-            found = engine.freshen(_of_one(asked, name), next(time_s), progress)
+            found = engine.freshen(replace(_of_one(asked, name), wait_s=next(time_s)))
             if not engine.collection.store.searchable:
                 raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
             return found

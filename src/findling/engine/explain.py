@@ -10,7 +10,7 @@ import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from findling.model import errors
 from findling.model.format_names import format_of
 from findling.model.marks import classify
 from findling.model.reports import NOT_YET, Explanation
+from findling.model.rows import FileRow
 from findling.model.types import SkippedFile
 from findling.sources.discovery import walked_instead
 from findling.sources.looking import read_file
@@ -30,11 +31,8 @@ from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
 from findling.sources.tracked import listing_problem
 from findling.store.local import soundness
+from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
-
-if TYPE_CHECKING:
-    from findling.model.rows import FileRow
-    from findling.store.local.reader import IndexReader
 
 # ruff: noqa: PTH118, PTH119, PTH120 - plain strings, as in selection
 

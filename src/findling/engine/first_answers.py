@@ -25,16 +25,17 @@ from findling.model.plurals import count
 from findling.model.reading import Embedded, Reading
 from findling.model.tokenizer import path_terms, term_key, terms_of, words
 from findling.model.types import Coverage, SkippedFile
-from findling.outbound.files import NotRead, stamp_of
+from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
 from findling.reading.embedded import texts_of
 from findling.reading.limits import ChunkLimits
-from findling.reading.pool import start_ahead
+from findling.reading.pool import Worker, start_ahead
 from findling.search.analysis import STOP_WORDS, QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
 from findling.search.semantic import SemanticChannel
 from findling.sources.scan import Asked, Scan, scan
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.joined import JoinedIndex, Part
 from findling.store.memory import MemoryIndex, Statistics
 
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.engine.freshness import Question
     from findling.engine.store import OpenStore
-    from findling.outbound.files import Files
-    from findling.reading.pool import Worker
-    from findling.sources.selection import DiscoveryOptions, Found
     from findling.store.local.reader import IndexReader
 
 READ_FILES = 120
@@ -99,13 +97,13 @@ class FirstAnswer(Struct):
     def note(self) -> str:
         """What an answer says of it."""
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
-        meaning = "by meaning " if self.embedder is not None else ""
-        closest = f"searched {meaning}among the {len(self.states):,} closest"
+        how = "read and compared by meaning" if self.embedder is not None else "read"
+        closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         if self.goes_on:
-            index = "indexing goes on in the background"
+            index = "an index is being built in the background"
         else:
             index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
-        return f"Scanned {count(self.scan.files, 'file')}{left}; {closest}; {index}."
+        return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {index}."
 
     @property
     def unread(self) -> int:

@@ -79,7 +79,8 @@ BUSY_WAIT_S = 0.5
 
 class Question(Struct, frozen=True):
     """What a question wants of its index. ``embed``: whether it needs vectors; ``text_only``: it does not even wait for
-    those of an index that is begun. ``look_at_all``: however long it takes to look at all files.
+    those of an index that is begun. ``look_at_all``: however long it takes to look at all files. ``wait_s``: how long
+    it may wait for indexing; 0 looks at nothing, None waits for everything. ``progress`` is told how far that is.
 
     What is not indexed yet is read for it (`OpenStore.first_answer`): of the files ``within`` which it may be about
     those likeliest for the ``query``, ``to_the_letter`` or by its words, and in any case ``files``. Without a query
@@ -94,6 +95,8 @@ class Question(Struct, frozen=True):
     to_the_letter: bool = False
     files: Sequence[str] = ()
     line: int | None = None
+    wait_s: float | None = 1.5
+    progress: OnProgress | None = None
 
     @property
     def asks(self) -> bool:
@@ -111,12 +114,10 @@ class Freshened(NamedTuple):
     wait_s: float | None
 
 
-def freshen(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
-) -> tuple[Freshness, str]:
+def freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
-    ``wait_s``: 0 looks at nothing, None waits for everything. Raises `IndexNotReady` where there is no index and a
+    Raises `IndexNotReady` where there is no index and a
     question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     store.first_answer = None
@@ -125,9 +126,9 @@ def freshen(
     for _ in range(ROUNDS):
         store.waiting = ()
         try:
-            found = _freshen(store, wait_s, progress, asked)
+            found = _freshen(store, asked)
         except errors.StorageFull as error:
-            nothing, may_scan = nothing_indexed(store), wait_s is not None and asked.asks
+            nothing, may_scan = nothing_indexed(store), asked.wait_s is not None and asked.asks
             if nothing and not may_scan:
                 raise
             if may_scan and (nothing or _known_files(store)[0] is None):
@@ -153,11 +154,10 @@ def _after(began: float) -> tuple[Freshness, str]:
     return ("fresh", "") if time.monotonic() - began < LONG_RUN_S else LOOK_AGAIN
 
 
-def _freshen(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
-) -> tuple[Freshness, str]:
+def _freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
+    wait_s, progress = asked.wait_s, asked.progress
     if isinstance(store, RefStore):
-        return _freshen_ref(store, wait_s, progress, asked)
+        return _freshen_ref(store, asked)
     if not store.configuration.auto_index:
         return _only_look(store, None if asked.look_at_all and wait_s != 0 else wait_s)
     if wait_s == 0:
@@ -167,7 +167,7 @@ def _freshen(
     started = time.monotonic()
     known, tree = _known_files(store)
     if known is None:
-        return _first_run(store, wait_s, progress, asked)
+        return _first_run(store, asked)
     store.kept = None
     changes, changed = _look(store, known, tree, None if asked.look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
@@ -206,14 +206,13 @@ def _freshen(
     return "stale", f"{count(_left_over(store) if many else len(changed), 'file')} changed"
 
 
-def _freshen_ref(
-    store: RefStore, wait_s: float | None, progress: OnProgress | None, asked: Question
-) -> tuple[Freshness, str]:
+def _freshen_ref(store: RefStore, asked: Question) -> tuple[Freshness, str]:
     """As `freshen`. A commit never changes: once indexed as a whole it is fresh for good.
 
     Raises `RefNotIndexed` where it is not indexed and a question may not do that or git cannot list it,
     `IndexNotReady` where nothing is and there is no time.
     """
+    wait_s = asked.wait_s
     auto_index, may_write = store.configuration.auto_index, store.may_begin_anew(wait_s)
     if may_write:
         store.ready()
@@ -221,7 +220,7 @@ def _freshen_ref(
         store.ready_to_read()
     if (store.exists or auto_index) and up_to_date(store):
         if asked.embed and may_write:
-            fill_in_vectors(store, progress, None if wait_s is None else time.monotonic() + SYNC_S)
+            fill_in_vectors(store, asked.progress, None if wait_s is None else time.monotonic() + SYNC_S)
         return "fresh", ""
     if not auto_index:
         raise errors.RefNotIndexed(
@@ -230,7 +229,7 @@ def _freshen_ref(
         )
     if wait_s == 0:
         return "stale", f"not all files of {store.ref.name} are indexed yet"
-    return _first_run(store, wait_s, progress, asked)
+    return _first_run(store, asked)
 
 
 def _run_over_all(
@@ -376,20 +375,18 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
     return [*listed, *changes.removed]
 
 
-def _first_run(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
-) -> tuple[Freshness, str]:
+def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     """Index what is missing if it is little or somebody waits for it. Otherwise the question is answered by a scan of
     the files, and the index is finished in the background."""
-    began = time.monotonic()
-    tell = progress or (lambda _: None)
+    began, wait_s = time.monotonic(), asked.wait_s
+    tell = asked.progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
     lacks = None if wait_s is None or not asked.asks else _not_indexed(store)
     report: IndexReport | None = None
     # What is indexed by a recipe nobody finishes in the background.
     if lacks is None or lacks.is_little or store.configuration.recipe is not None:
         deadline = None if wait_s is None else began + wait_s
-        report = _run_over_all(store, deadline, progress, embed=not asked.text_only or wait_s is not None)
+        report = _run_over_all(store, deadline, asked.progress, embed=not asked.text_only or wait_s is not None)
         if report is not None:
             _note(store, report.notes)
         if report is not None and report.complete:

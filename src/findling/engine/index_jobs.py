@@ -18,13 +18,13 @@ from findling.config import roots
 from findling.engine import freshness
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
+from findling.engine.store import OpenStore
 from findling.model.errors import FindlingError
 from findling.model.plurals import count
 from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
-    from findling.engine.store import OpenStore
 
     OnProgress = Callable[[Progress], None]
 

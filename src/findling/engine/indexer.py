@@ -34,13 +34,13 @@ from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, lis
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found
+from findling.sources.tracked import TrackedListing
 from findling.store.local.schema import FAILED, UNREAD
 from findling.store.local.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.reading.limits import ChunkLimits
-    from findling.sources.tracked import TrackedListing
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""

@@ -16,23 +16,23 @@ from findling.engine import parts
 from findling.engine.freshness import Freshened, Question
 from findling.engine.scope import language_id, may_be_asked
 from findling.model import errors, types
-from findling.model.types import Progress
+from findling.model.types import (
+    Answer,
+    EdgeResult,
+    Freshness,
+    MapResult,
+    Mode,
+    Progress,
+    Query,
+    SearchResult,
+    SymbolResult,
+    TraceResult,
+)
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
-    from findling.model.types import (
-        Answer,
-        EdgeResult,
-        Freshness,
-        MapResult,
-        Mode,
-        Query,
-        SearchResult,
-        SymbolResult,
-        TraceResult,
-    )
     from findling.search.passages import DocumentScope
 
 OnProgress = Callable[[Progress], None]
@@ -83,18 +83,11 @@ class Questions(ABC):
         """What a branch, tag or commit holds. Raises `RefNotIndexed`."""
 
     @abstractmethod
-    def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
+    def freshen(self, asked: Question) -> tuple[Freshness, str]:
         """As `refresh`, for a question of any kind."""
 
     @abstractmethod
-    def answered(
-        self,
-        asked: Question,
-        answer: Callable[[Answers, Freshened], _Answer],
-        *,
-        wait_s: float | None,
-        progress: OnProgress | None,
-    ) -> _Answer:
+    def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         """What ``answer`` makes of the index, once it is as fresh as the question has time for."""
 
     def _asked(
@@ -103,27 +96,15 @@ class Questions(ABC):
         answer: Callable[[Answers, Freshened], _Answer],
         *,
         ref: str | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
+        **waiting: Any,
     ) -> _Answer:
         searched = self if ref is None else self.at(ref)
-        return searched.answered(asked, answer, wait_s=wait_s, progress=progress)
+        return searched.answered(replace(asked, **waiting), answer)
 
-    def refresh(
-        self,
-        *,
-        query: str = "",
-        embed: bool = True,
-        within: Callable[[str], bool] = lambda _: True,
-        files: Sequence[str] = (),
-        line: int | None = None,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> tuple[Freshness, str]:
+    def refresh(self, **asked: Any) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. Without an index what a ``query`` or ``files`` ask for is read instead. The others: as in
-        `freshness.Question`."""
-        return self.freshen(Question(query, embed, within=within, files=files, line=line), wait_s, progress)
+        not fresher. ``asked``: the fields of a `freshness.Question`."""
+        return self.freshen(Question(**asked))
 
     def ask(self, query: Query, *, ref: str | None = None, progress: OnProgress | None = None) -> Answer:
         """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by

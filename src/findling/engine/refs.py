@@ -16,10 +16,10 @@ from findling import outbound, sources
 from findling.config import roots
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
+from findling.outbound.files import Files
 from findling.store import local as stored
 
 if TYPE_CHECKING:
-    from findling.outbound.files import Files
     from findling.sources.git_objects import RefFiles
 
 MAX_REF_CHARS: Final = 300

@@ -20,7 +20,7 @@ from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
 from findling.model.types import IndexReport, Progress, SkippedFile, TreeState
 from findling.store import local as stored
-from findling.store.local import rebuilding
+from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
 from findling.store.local.schema import CutOtherwise, IndexDamaged
 
@@ -78,7 +78,7 @@ def run(
                 )
         store.begins_anew = False
         if paths is None and report.complete:
-            rebuilding.forget_older(store.directory)
+            soundness.forget_older(store.directory)
         if vectors is not None and report.embedded:
             save_bits(store, vectors, wait_s)
         embedded = 0
@@ -111,11 +111,11 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
     of them the index is as it was.
     """
     store.close()
-    rebuilding.clear_left(store.directory)
+    soundness.clear_left(store.directory)
     store.check_room()
     with (
         parts.index_jobs.running_job(store, progress, whole=True) as job,
-        rebuilding.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
+        soundness.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
         fresh = OpenStore(store.root, folder, cache=store.in_cache)
         fresh.configuration = store.configuration
@@ -126,7 +126,7 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
             raise errors.IndexUnavailable(error.message) from error
         finally:
             fresh.close()
-        rebuilding.take_place(store.directory, folder, wait_s=WRITER_WAIT_S)
+        soundness.take_place(store.directory, folder, wait_s=WRITER_WAIT_S)
     store.damage, store.begins_anew = "", False
     return replace(report, store=str(store.directory), notes=(*fresh.take_notes(), *report.notes, *problem))
 

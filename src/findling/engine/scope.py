@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling import model
+from msgspec.structs import replace
+
+from findling import model, search, sources
 from findling.config import roots
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.languages import language_of
+from findling.model.plurals import count
+from findling.model.rows import FileRow
+from findling.model.types import Query, SkippedFile
 from findling.search.scope import glob_matcher, is_of_kind, lies_in
 
 if TYPE_CHECKING:
-    from findling.model.rows import FileRow
+    from findling.engine.searched import Searched
+    from findling.engine.store import OpenStore
     from findling.model.typed_paths import StrPath
 
 
@@ -110,3 +118,90 @@ def may_be_asked(
         return wanted in (None, found.id) and is_of_kind(kind, found.kind, path)
 
     return may
+
+
+# --- unmatched ----------------------------------------------------------------------------------------------------
+# Questions whose filters no file passes: that it is so, and what is nearest to what was meant.
+
+_COMMONEST = 2
+"""Languages that are named where none of the files is of the one asked for."""
+
+_MOST_PATH_CHARS = 300
+"""Of a path that is compared with others."""
+
+_FOLDERS = 6
+"""Folders that are named where none is like the one asked for."""
+
+
+def paths_like(store: OpenStore, path: str) -> list[str]:
+    """The indexed files nearest to a path that is none, the best first; none for one that is there, or no path."""
+    if len(path) > _MOST_PATH_CHARS or os.path.lexists(store.root / path) or not store.exists:
+        return []
+    with store.reader.snapshot():
+        known = [file.path for file in store.reader.listing()]
+    return [near for likeness, near in search.nearest_paths(path, known) if likeness >= search.AS_GOOD]
+
+
+def no_file_fits(searched: Searched, query: Query) -> str:
+    """Why nothing can be found with a question's filters, and what is nearest to them; '' where an indexed file passes
+    them, where none is indexed, or where files are still to be read. Within the index's snapshot."""
+    path_globs, language, kind = query.path_globs, query.language, query.kind
+    folder = searched.folder
+    filters = [f"lies in {folder}"] if folder else []
+    filters += [f"matches {' or '.join(path_globs)}"] if path_globs else []
+    filters += [f"is {language}"] if language else []
+    filters += [f"counts as {kind}"] if kind else []
+    if not filters or any(store.first_answer for store in searched.stores):
+        return ""
+    files = searched.index.listing()
+    if not files:
+        return ""
+
+    def fit(globs: Sequence[str]) -> bool:
+        return any(
+            lies_in(file.path, folder) and matches(file.path)
+            for matches in [glob_matcher(globs)]
+            for file in files
+            if language in (None, file.language) and is_of_kind(kind, file.kind, file.path)
+        )
+
+    if fit(path_globs):
+        return ""
+    told = f"No indexed file {' and '.join(filters)}"
+    skipped = _left_out(searched, path_globs) if folder or path_globs else []
+    deeper = [f"{glob}*" for glob in path_globs if glob.endswith("/*")]
+    if skipped:
+        more = f" and {count(len(skipped) - 1, 'other')}" if len(skipped) > 1 else ""
+        told += f"; left out: {skipped[0].path}, {skipped[0].rule}{more}"
+    elif deeper and fit(deeper):
+        told += f"; {' and '.join(deeper)} would include subfolders"
+    elif near := _nearest_of(path_globs, [file.path for file in files]):
+        told += f"; nearest: {', '.join(near)}"
+    elif path_globs and (folders := sorted({file.path.split("/")[0] for file in files if "/" in file.path})):
+        told += f"; folders here: {', '.join(folders[:_FOLDERS])}{', …' if len(folders) > _FOLDERS else ''}"
+    elif language and not path_globs:
+        known = Counter(file.language for file in files if lies_in(file.path, folder))
+        told += f"; most are {' and '.join(str(name) for name, _ in known.most_common(_COMMONEST))}" if known else ""
+    return f"{told}."
+
+
+def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile]:
+    """The files in the scope and these globs that are not indexed, and why."""
+    found: list[SkippedFile] = []
+    for each in searched.collections:
+        store = each.store
+        skipped = [SkippedFile(*row) for row in store.reader.listed.skipped() if lies_in(row[0], each.folder)]
+        if not skipped and each.folder and not store.lasting:
+            skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
+        found += [replace(file, path=each.path(file.path)) for file in skipped]
+    matches = glob_matcher(path_globs)
+    return [file for file in found if matches(file.path.rstrip("/"))]
+
+
+def _nearest_of(path_globs: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Files and folders like what globs begin with."""
+    asked = [re.split(r"[*?\[{]", glob, maxsplit=1)[0].rstrip("/") for glob in path_globs if not glob.startswith("!")]
+    found = [near for each in asked if each for near in search.nearest_paths(each, search.with_folders(files))]
+    return list(dict.fromkeys(path for _, path in sorted(found, key=lambda near: (-near[0], near[1]))))[
+        : search.NEAREST
+    ]

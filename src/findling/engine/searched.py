@@ -17,18 +17,18 @@ from msgspec.structs import replace
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
+from findling.engine.store import OpenStore
+from findling.model.rows import FileRow
+from findling.model.text_encodings import TextFilter
+from findling.model.types import Coverage, EmbedderProblem, SkippedFile
 from findling.store.joined import JoinedIndex, Part
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
-    from findling.engine.store import OpenStore
-    from findling.model.rows import FileRow
-    from findling.model.text_encodings import TextFilter
     from findling.model.trigram_plan import TrigramPlan
-    from findling.model.types import Coverage, EmbedderProblem, SkippedFile
     from findling.search.exact import ExactSource, FileRef, Scope
     from findling.search.semantic import SemanticChannel
-    from findling.store.protocols import Index
 
 
 class OpenCollection(Struct, frozen=True):

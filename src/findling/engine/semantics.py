@@ -12,12 +12,12 @@ from findling import embedding
 from findling.embedding import bundled_files
 from findling.embedding.opening import LazyEmbedder
 from findling.model import errors, types
+from findling.model.types import EmbedderProblem
 
 if TYPE_CHECKING:
     from findling.config import Config, ProviderChoice
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.store import OpenStore
-    from findling.model.types import EmbedderProblem
     from findling.search.semantic import SemanticChannel
     from findling.store.local.reader import IndexReader
     from findling.store.protocols import Index

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from findling.engine.store import OpenStore
 from findling.model.rows import FileRow
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
-
-if TYPE_CHECKING:
-    from findling.engine.store import OpenStore
-    from findling.model.rows import FileRow
 
 TEXT_BYTES = 2_000_000
 """Text of files shown lately that is kept, so that asking on does not read them again. In one piece: cut into lines

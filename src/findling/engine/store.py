@@ -19,18 +19,17 @@ from findling.engine import parts
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
-from findling.outbound.files import RootFiles
-from findling.store.local import layout, rebuilding, soundness
+from findling.outbound.files import Files, RootFiles
+from findling.store.local import layout, soundness
 from findling.store.local.layout import DATABASE
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.first_answers import FirstAnswer, Kept
-    from findling.outbound.files import Files
     from findling.sources.selection import Found
-    from findling.store.protocols import Index
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
@@ -163,7 +162,7 @@ class OpenStore:
         """Whether anything was ever indexed here."""
         if (self.directory / DATABASE).exists():
             return True
-        return rebuilding.comes(self.directory)
+        return soundness.comes(self.directory)
 
     @property
     def cut_otherwise(self) -> str:
@@ -304,7 +303,7 @@ class OpenStore:
                 roots.make_store(self.directory)
         if self.configuration.recipe is None:
             parts.indexes.remember(self.directory, self.root)
-        rebuilding.clear_left(self.directory)
+        soundness.clear_left(self.directory)
         if problem := self.damage:
             self.start_over_from(problem)
         elif problem := soundness.problem(self.directory):

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from findling import reading, search, sources
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.scope import language_id, nothing_here
+from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.format_names import format_of
 from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
-from findling.outbound.files import NotRead
+from findling.outbound.files import Files, NotRead
 from findling.search.scope import lies_in
+from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
 
 if TYPE_CHECKING:
-    from findling.engine.store import OpenStore
     from findling.model.trigram_plan import TrigramPlan
-    from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.sources.selection import Found
-    from findling.store.local.reader import IndexReader
 
 NOT_INDEXED: Final = -1
 """The blob of a file that no index has as it is now."""

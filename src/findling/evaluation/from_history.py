@@ -11,27 +11,254 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from findling.evaluation import history
-from findling.evaluation.questions import folded, of_comment, of_subject
 from findling.model.errors import InvalidInput, NotFound, StorageFull
 from findling.model.languages import language_of
 from findling.model.marks import looks_secret
 from findling.model.plurals import count
 from findling.model.types import Progress
 from findling.outbound.files import NotRead, RootFiles
+from findling.outbound.git import GitOutput, run_git
 from findling.reading.pool import DocFinder
 from findling.reading.syntax_docs import Documented, without
+from findling.search.analysis import STOP_WORDS, WEAK_WORDS
 from findling.search.ranking.priors import path_flags
 from findling.sources.discovery import discover
+from findling.sources.git_objects import git_arguments
 from findling.sources.ignore_rules import ALL_IGNORE_FILES
 from findling.sources.selection import DiscoveryOptions
+
+# --- history ------------------------------------------------------------------------------------------------------
+# The git history of a folder: its commits, and the present names of the files that each changed.
+#
+# git runs through `findling.outbound.git`: bounded in time and output, without a shell, and with everything off that a
+# repository's own configuration could start. Knows nothing of questions.
+
+LOG_S: Final = 60.0
+"""Time for reading the history; of a large repository with a cold disk the newest commits come well within it."""
+
+MOST_COMMITS: Final = 5_000
+FEWER_COMMITS: Final = 500
+"""How many commits are read, and how many if that took too long."""
+
+MAX_OUTPUT: Final = 128 * 1024 * 1024
+RENAMES_COMPARED: Final = 200
+"""Files of one commit among which renames are looked for; a commit that moves more is a mass change anyway."""
+
+_STATUS = re.compile(rb"[AMDTUXB]|[RC]\d*")
+_HEADER = b"\x01"
+_OUT_OF_MEMORY = re.compile(rb"out of memory|cannot allocate memory", re.IGNORECASE)
+
+
+class Commit(NamedTuple):
+    """``paths`` has what each changed file was called after it, and what it is called at present: None for one that is
+    gone, or was another file then."""
+
+    id: str
+    subject: str
+    paths: Mapping[str, str | None]
+
+
+class _Change(NamedTuple):
+    status: str
+    old: str
+    new: str
+
+
+def commits(root: Path) -> list[Commit]:
+    """The commits without merges that changed something below a folder, the newest first; paths from there.
+
+    Raises NotFound where no repository is, InvalidInput where git cannot read it.
+    """
+    output = _log(root, MOST_COMMITS)
+    if output.status in ("timed_out", "too_large"):
+        output = _log(root, FEWER_COMMITS)
+    if output.status == "failed" and _OUT_OF_MEMORY.search(output.stderr):
+        output = _log(root, FEWER_COMMITS, renames=False)  # files too large to be compared were moved
+    if not output.ok:
+        words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        if output.status == "missing" or "not a git repository" in words:
+            raise NotFound(f"{root} has no history: {words or 'git is not installed'}.", remedy="Name a git work tree.")
+        raise InvalidInput(f"git cannot read the history of {root}: {words or output.status}.")
+    return list(_at_present(_parsed(output.stdout)))
+
+
+def _log(root: Path, most: int, *, renames: bool = True) -> GitOutput:
+    return run_git(
+        [
+            *git_arguments(root),
+            *("-c", "log.showRoot=true"),  # else the first commit has no files
+            "log",
+            f"--max-count={most}",
+            "--no-merges",
+            "--no-show-signature",  # it would start whatever the repository calls gpg
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-notes",
+            "--encoding=UTF-8",
+            "--name-status",
+            *(("--find-renames", f"-l{RENAMES_COMPARED}") if renames else ("--no-renames",)),
+            "--relative",
+            "-z",
+            "--format=%x01%H %s",
+            "HEAD",
+            "--",
+            ".",
+        ],
+        cwd=root,
+        timeout_s=LOG_S,
+        max_output=MAX_OUTPUT,
+        little_memory=True,  # the files that are compared are read as a whole
+    )
+
+
+def _parsed(data: bytes) -> Iterator[tuple[str, str, list[_Change]]]:
+    """(id, subject, changes) of each commit, in git's order."""
+    fields = iter(data.split(b"\0"))
+    commit: tuple[str, str, list[_Change]] | None = None
+    for field in fields:
+        word = field.lstrip(b"\n")
+        if word.startswith(_HEADER):
+            if commit is not None:
+                yield commit
+            name, _, subject = word[len(_HEADER) :].partition(b" ")
+            commit = (name.decode("ascii", "replace"), subject.decode("utf-8", "replace"), [])
+        elif commit is not None and _STATUS.fullmatch(word):
+            status = word[:1].decode("ascii")
+            old = os.fsdecode(next(fields, b""))
+            new = os.fsdecode(next(fields, b"")) if status in "RC" else old
+            commit[2].append(_Change(status, old, new))
+    if commit is not None:
+        yield commit
+
+
+def _at_present(history: Iterator[tuple[str, str, list[_Change]]]) -> Iterator[Commit]:
+    """From the newest to the oldest: what came to each name since then is known when a commit is reached."""
+    now: dict[str, str | None] = {}
+    for name, subject, changes in history:
+        paths = {change.new: None if change.status == "D" else now.get(change.new, change.new) for change in changes}
+        yield Commit(name, subject, paths)
+        now.update(_before(changes, now))
+
+
+def _before(changes: list[_Change], now: Mapping[str, str | None]) -> dict[str, str | None]:
+    """What the names mean in the commits before: a new file had none, a renamed one another."""
+    names: dict[str, str | None] = {}
+    for change in changes:
+        if change.status in "ARCD":
+            names[change.new] = None
+    for change in changes:
+        if change.status == "R":
+            names[change.old] = now.get(change.new, change.new)
+    return names
+
+
+# --- questions ----------------------------------------------------------------------------------------------------
+# Questions made from sentences that people wrote: commit subjects and first sentences of comments. Pure.
+#
+# A sentence that asks for nothing (a release, a typo fix, a name in other words) gives no question.
+
+MIN_WORDS: Final = 3
+"""Meaningful words that a question needs; with fewer any file would match."""
+
+MAX_WORDS: Final = 30
+MAX_CHARACTERS: Final = 300
+"""Longer ones are no subject and no first sentence, but text that was never broken."""
+
+MAX_LOOKED_AT: Final = 2 * MAX_CHARACTERS
+"""The longest text that is looked at: the time of the patterns grows with the square of its length."""
+
+_PREFIX = re.compile(r"^(?:\[[^\]]{1,40}\]\s*)+|^[a-z]{2,12}(?:\([^)]{1,40}\))?!?:\s+")
+"""``[parser]``, ``fix(parser):``: what kind of change it is."""
+
+_REFERENCE = re.compile(
+    r"\s*\((?>(?:see|closes?|fix(?:es)?|refs?|pr|gh|issue)?[\s:]*(?:[\w.-]+/[\w.-]+)?(?:#|GH-|!)\d+[\s,;]*)+\)|"
+    r"\s*\b(?:closes?|fix(?:es|ed)?|refs?|resolves?|see)\b:?\s+(?:#|GH-)\d+|\s*(?:#|GH-)\d+\b|^[A-Z][A-Z0-9]+-\d+:?\s*|"
+    r"[\s,.]*\bGitHub (?:issue|PR) #?\d+|\s*\[(?:skip[ -]ci|ci[ -]skip)\]",
+    re.IGNORECASE,
+)
+"""Numbers of issues and requests: no index knows them. One of a list is read in one way only: whoever writes subjects
+must not choose how long that takes."""
+
+_TRIVIAL = re.compile(
+    r"^(?:fixup|squash|amend)!|^(?:wip|merge|revert|bump|release|releasing|prepare|preparing|version|v?\d+(?:\.\d+)+|"
+    r"start version|initial commit|typos?|nits?|lint(?:ing)?|(?:re)?format(?:ting)?|whitespace|clean(?:ing)? ?up|"
+    r"address(?:ed)? (?:the )?review|apply (?:suggestions|.{0,30} fixes)|(?:up)?grade dependenc\w*|"
+    r"(?:add |update )(?:the |missing )?(?:change ?log|readme|copyright|licen[cs]e|dependenc\w*|deps|lock|submodule|"
+    r"version|translations?|authors|contributors|pre-commit)|change ?log|"
+    r"(?:fix|correct)(?:e[sd])? (?:a |all |some )?(?:typos?|spelling|grammar|lint|formatting|ci)|"
+    r"run (?:black|ruff|prettier|gofmt|pre-commit)|auto(?:matic)?[- ])\b|"
+    r"\bpre-commit (?:auto)?update|\bdependabot\b|\brenovate\b",
+    re.IGNORECASE,
+)
+"""Changes that are about no place: what they say is said of any file."""
+
+_NOT_SAID = re.compile(
+    r"^(?:todo|fixme|xxx|hack|note|deprecated|copyright|licensed?|spdx|see\b|@|\{?@?inheritdoc|eslint|noqa|nolint|"
+    r"auto-?generated|variant:|usage:|examples?:|returns?:|args:|param)",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(
+    r"\{@\w+\s+([^}]{1,80})\}|:\w+:`~?([^`]{1,80})`|\[([^\]]{1,80})\]\([^)]{0,200}\)|\[\[?([^\]]{1,80})\]\]?"
+)
+_SENTENCE = re.compile(
+    r"(?<=[\w)\]`'\"])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?:;](?:\s|$)|\s@\w|\s:param\b|\s-\s?[Pp]arameters?\b|\s#+\s|```|\n"
+)
+_CODE = re.compile(r"[{}=<>|\\]|\w\(.*\)|;$|::|->|[-=~*_]{4,}")
+_WORD = re.compile(r"\w+")
+_PLAIN = re.compile(r"[a-z]+")
+
+
+def of_subject(subject: str) -> str | None:
+    """The question that a commit's subject is, None for one that asks for no place."""
+    subject = " ".join(subject.split())
+    if len(subject) > MAX_LOOKED_AT:
+        return None
+    text = _PREFIX.sub("", _REFERENCE.sub("", subject).strip(), count=1).strip()
+    if _TRIVIAL.search(text) or _TRIVIAL.search(subject.strip()):
+        return None
+    return _question(text)
+
+
+def of_comment(doc: str, name: str) -> str | None:
+    """The question that the first sentence of a definition's comment is; None where it says little, or the name.
+
+    A name at its beginning (``Parse reads ...``) is left out.
+    """
+    doc = doc[:MAX_LOOKED_AT]
+    text = _MARKUP.sub(lambda found: next(filter(None, found.groups()), ""), doc).replace("`", "").strip()
+    text = _SENTENCE.split(text, maxsplit=1)[0].strip()
+    if text.startswith(name) and not text[len(name) : len(name) + 1].isalnum():
+        text = text[len(name) :].lstrip(" :-–—,()").removeprefix("is ").removeprefix("are ").strip()
+    if _NOT_SAID.match(text) or _CODE.search(text):
+        return None
+    words = _WORD.findall(text)
+    if not _PLAIN.fullmatch(name) and name.lower() in (word.lower() for word in words):
+        return None  # the name is in the index, and then nothing else is asked
+    return _question(text)
+
+
+def _question(text: str) -> str | None:
+    text = " ".join(text.split()).rstrip(" .,:;")
+    words = [word.lower() for word in _WORD.findall(text)]
+    saying = {word for word in words if len(word) > 1 and word not in STOP_WORDS and word not in WEAK_WORDS}
+    if len(saying) < MIN_WORDS or len(words) > MAX_WORDS or len(text) > MAX_CHARACTERS:
+        return None
+    return text if text.isprintable() else None
+
+
+def folded(text: str) -> str:
+    """Words alone, in lower case, one space between: by this a sentence is recognised under any comment markers."""
+    return " ".join(_WORD.findall(text.lower()))
+
 
 MASS_CHANGE: Final = 10
 """A commit that changes more files is not about one place."""
@@ -154,9 +381,9 @@ def _copied(listed: Sequence[_Listed], real: Path, below: str, but: Path | None)
 # --- commits ------------------------------------------------------------------------------------------------------
 
 
-def _commits(real: Path, below: str) -> list[history.Commit]:
+def _commits(real: Path, below: str) -> list[Commit]:
     """The commits that changed something below a folder, with paths from the root."""
-    found = history.commits(real / below)
+    found = commits(real / below)
     if not below:
         return found
 
@@ -170,11 +397,11 @@ def _commits(real: Path, below: str) -> list[history.Commit]:
 
 
 def _of_commits(
-    commits: Sequence[history.Commit], known: frozenset[str], most: int, random_: random.Random
-) -> tuple[list[tuple[history.Commit, str, tuple[str, ...]]], tuple[str, ...]]:
+    commits: Sequence[Commit], known: frozenset[str], most: int, random_: random.Random
+) -> tuple[list[tuple[Commit, str, tuple[str, ...]]], tuple[str, ...]]:
     """(commit, question, files) of a sample, newest first, and what to say of it."""
     left_out: Counter[str] = Counter()
-    by_text: dict[str, list[tuple[history.Commit, str, tuple[str, ...]]]] = {}
+    by_text: dict[str, list[tuple[Commit, str, tuple[str, ...]]]] = {}
     for commit in commits:
         text = of_subject(commit.subject)
         about = answers(list(commit.paths))
@@ -209,7 +436,7 @@ def _sample(items: Sequence[Any], most: int, random_: random.Random) -> list[Any
     return [items[at] for at in sorted(random_.sample(range(len(items)), min(most, len(items))))]
 
 
-def _commit_line(repo: str, commit: history.Commit, text: str, found: Sequence[str]) -> dict[str, Any]:
+def _commit_line(repo: str, commit: Commit, text: str, found: Sequence[str]) -> dict[str, Any]:
     return _line(repo, f"commit:{commit.id[:_DIGITS]}", text, "commit", [{"path": path} for path in found])
 
 

@@ -77,7 +77,7 @@ def reliability(
 ) -> dict[str, bytes]:
     """Stated confidence against the share of answers with the right place at the top and in the first five; a
     confidence that means what it says lies on the diagonal. As `_picture`."""
-    with _picture(title, "stated confidence", "share that is right") as (axes, drawn):
+    with _picture(title, "stated confidence", "share of right answers") as (axes, drawn):
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         axes.plot((0, 1), (0, 1), color="#999999", linestyle="dashed", linewidth=1)
         at_the_top = [(row.stated - 0.004, row.hit1) for row in rows]
@@ -91,7 +91,7 @@ def reliability(
 def latency(points: Sequence[Point], title: str = "Quality and time of an answer") -> dict[str, bytes]:
     """NDCG@10 against the milliseconds of a middling answer, a numbered dot for each run; a key below says whose. As
     `_picture`."""
-    with _picture(title, "milliseconds of a middling answer", "NDCG@10") as (axes, drawn):
+    with _picture(title, "milliseconds of the median answer", "NDCG@10") as (axes, drawn):
         axes.set(xlim=(0, 1.08 * max((point.ms for point in points), default=0) or 1), ylim=_around(points))
         from_left = sorted(range(len(points)), key=lambda at: points[at].ms)
         for at, point in enumerate(points):

@@ -14,5 +14,3 @@ else:
     __getattr__ = front_door(
         __name__, {"languages": "LANGUAGES find_language", "tokenizer": "squash", "types": "MODES SYMBOL_KINDS"}
     )
-
-__all__ = ["LANGUAGES", "MODES", "SYMBOL_KINDS", "find_language", "squash"]

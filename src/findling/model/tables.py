@@ -17,8 +17,8 @@ _SHOWN_CHARS = 80
 """Of a line in a table."""
 
 
-class Row:
-    """A place in a file: ``path`` and lines, and what it is called."""
+class _Fields:
+    """Has fields, as every `msgspec.Struct`."""
 
     __slots__ = ()
 
@@ -26,6 +26,12 @@ class Row:
         """All fields, as dicts, lists and scalars that JSON knows."""
         fields: dict[str, Any] = to_builtins(self, str_keys=True, enc_hook=dict)
         return fields
+
+
+class Row(_Fields):
+    """A place in a file: ``path`` and lines, and what it is called."""
+
+    __slots__ = ()
 
     @property
     def place(self) -> str:
@@ -44,7 +50,7 @@ class Row:
         return f"{type(self).__name__}({', '.join(words)})"
 
 
-class Table:
+class Table(_Fields):
     """An answer with rows."""
 
     __slots__ = ()
@@ -58,11 +64,6 @@ class Table:
     def heading(self) -> str:
         """What it is, in a line."""
         raise NotImplementedError
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, as dicts, lists and scalars that JSON knows."""
-        fields: dict[str, Any] = to_builtins(self, str_keys=True, enc_hook=dict)
-        return fields
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame of the rows, a column for each of their fields. Raises `InvalidInput` without pandas."""

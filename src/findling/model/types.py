@@ -166,6 +166,18 @@ class IndexReport(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class IndexState(Struct, frozen=True, kw_only=True):
+    """How the index stood that an answer was made from. ``notes`` are sentences for people: what was cut, what was
+    skipped, what a channel could not do."""
+
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
+
+
 # --- exact searches and symbols ------------------------------------------------------------------------------
 
 
@@ -380,7 +392,7 @@ class Reference(Row, Struct, frozen=True):
     enclosing: str = ""
 
 
-class SymbolResult(Table, Struct, frozen=True):
+class SymbolResult(Table, IndexState, frozen=True):
     """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
     that the name occurs nowhere, where that is known. ``generation``: as an `Answer`'s."""
 
@@ -390,12 +402,6 @@ class SymbolResult(Table, Struct, frozen=True):
     total_definitions: int
     total_references: int
     truncated: bool
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
     generation: str = ""
 
@@ -428,7 +434,7 @@ class Edge(Row, Struct, frozen=True):
     step: int = 1
 
 
-class EdgeResult(Table, Struct, frozen=True):
+class EdgeResult(Table, IndexState, frozen=True):
     """Who uses definitions, or what they use, surest first. ``name``: what was asked for, of changes the ref that they
     are compared with. ``definitions``: those that were asked about, or the nearest where nothing has the name;
     ``absent`` where it does not even occur; ``gone``: those that changes have taken out, by where they stood, the first
@@ -446,12 +452,6 @@ class EdgeResult(Table, Struct, frozen=True):
     totals: dict[Grade, int]
     in_tests: int
     truncated: bool
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
     gone: tuple[Reference, ...] = ()
     tests: tuple[Step, ...] = ()
@@ -469,7 +469,7 @@ class EdgeResult(Table, Struct, frozen=True):
         return f"{self.direction} of {self.name!r}: {grades}, {self.freshness}"
 
 
-class TraceResult(Struct, frozen=True):
+class TraceResult(IndexState, frozen=True):
     """The calls that lead from one definition to another; no ``steps`` where none are known to. ``origins`` and
     ``goals``: the definitions of the two names, or the nearest to one that nothing has. ``ends``: where the way may go
     on, which nobody can tell for sure. ``reached``: how many definitions the first one is known to reach."""
@@ -481,12 +481,6 @@ class TraceResult(Struct, frozen=True):
     steps: tuple[Step, ...]
     ends: tuple[Edge, ...]
     reached: int
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
 
 
 class MapPart(Struct, frozen=True):
@@ -508,7 +502,7 @@ class EntryPoint(Struct, frozen=True):
     text: str
 
 
-class MapResult(Struct, frozen=True):
+class MapResult(IndexState, frozen=True):
     """A project, or a folder of it: its parts, the largest first; where it is entered; and the definitions that the
     most of it leads to (by PageRank over edges that are certain or likely), the first one first. As much of each as the
     tokens that were asked for hold; ``truncated``: there is more."""
@@ -519,12 +513,6 @@ class MapResult(Struct, frozen=True):
     entry_points: tuple[EntryPoint, ...]
     central: tuple[SymbolHit, ...]
     truncated: bool
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
 
 
 # --- a query travelling ---------------------------------------------------------------------------------------
@@ -730,17 +718,16 @@ class Confidence(Struct, frozen=True):
     reasons: tuple[Reason, ...] = ()
 
 
-class SearchResult(Table, Struct, frozen=True):
+class SearchResult(Table, IndexState, frozen=True):
     """An answer: hits in order, and what it is worth.
 
     ``total`` counts distinct files that matched before the cut to ``limit``, ``offset`` those before the first hit.
-    ``confidence`` is in [0, 1], ``evidence`` has the facts that it was made from. ``notes`` are sentences for people:
-    what was cut, what was skipped, what a channel could not do. ``absent``: what of the question is known not to occur.
-    Where that is all of it (`is_absent`), the hits are of what was meant instead, and there are none where nothing is
-    near enough. ``groups``: where both code and documents may be meant, these two, the surer first; () where one is, or
-    only one was found. ``hits`` are in one order all the same. ``further``: the hits beyond the usual length of an
-    answer that has one (`Query.usual_chars`). ``lacking``: as in `Confidence`. ``chain``: where the question is how
-    something comes about, the calls that connect the places that answer.
+    ``confidence`` is in [0, 1], ``evidence`` has the facts that it was made from. ``absent``: what of the question is
+    known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead, and there are
+    none where nothing is near enough. ``groups``: where both code and documents may be meant, these two, the surer
+    first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the hits beyond
+    the usual length of an answer that has one (`Query.usual_chars`). ``lacking``: as in `Confidence`. ``chain``: where
+    the question is how something comes about, the calls that connect the places that answer.
     """
 
     query: str
@@ -749,12 +736,6 @@ class SearchResult(Table, Struct, frozen=True):
     intent: Intent
     mode: Mode
     confidence: float
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
     further: tuple[Hit, ...] = ()
     groups: tuple[Group, ...] = ()

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.model.codings import FLOAT16, FOUR_BITS, Coding, row_bytes
+from findling.model.reading import FLOAT16, FOUR_BITS, Coding, row_bytes
 
 _LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.2562, 1.6181, 2.0690, 2.7326)
 """The positive levels, in standard deviations; the negative ones mirror them, so that signs survive."""

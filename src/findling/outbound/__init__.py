@@ -3,7 +3,7 @@
 - ``git`` runs git, with bounds on time and output.
 - ``addresses`` says which servers may be asked.
 - ``connection`` makes one request before a deadline; ``certificates`` says which authorities are trusted.
-- ``http`` gets a whole answer from a server of the user's choice; ``services`` does so with a key.
+- ``http`` gets a whole answer from a server of the user's choice, with a key from an external service.
 - ``fetch`` gets a file from a server that is not trusted.
 - ``files`` reads the files of a folder that is not trusted.
 - ``events`` logs.
@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.outbound import services
     from findling.outbound.events import semantic_index, to_stderr
     from findling.outbound.git import run_git
+    from findling.outbound.http import ServiceFailure, rerank
 else:
     __getattr__ = front_door(
         __name__,
         {
             "events": "semantic_index to_stderr",
             "git": "run_git",
-            "services": "",
+            "http": "ServiceFailure rerank",
         },
     )
-
-__all__ = ["run_git", "semantic_index", "services", "to_stderr"]

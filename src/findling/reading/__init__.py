@@ -27,18 +27,3 @@ else:
             "syntax_tree": "grammar has_grammar",
         },
     )
-
-__all__ = [
-    "GRAMMARS",
-    "ChunkLimits",
-    "DocLimits",
-    "Task",
-    "WorkerPool",
-    "admit",
-    "grammar",
-    "has_grammar",
-    "prepare",
-    "start_ahead",
-    "supported_languages",
-    "syntax",
-]

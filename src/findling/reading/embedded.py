@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from findling.model.codings import HASH_BYTES
 from findling.model.format_names import outlined_as
 from findling.model.languages import LANGUAGES
+from findling.model.reading import HASH_BYTES
 from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable
 

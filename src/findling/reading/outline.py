@@ -12,7 +12,7 @@ from html import unescape
 
 from msgspec import Struct
 
-from findling.model import document_places as places
+from findling.model import format_names as places
 from findling.reading.spans import Closings
 
 TITLE_CHARS = 200
@@ -60,7 +60,7 @@ PLACE_LEVEL = 0
 
 
 def _places(text: str) -> Outline:
-    """The marks where pages, slides and the like begin (`document_places`)."""
+    """The marks where pages, slides and the like begin (`format_names`)."""
     marks = [Mark(PLACE_LEVEL, _title(found[1]), found.start(), found.end()) for found in places.LINE.finditer(text)]
     return Outline(tuple(marks))
 

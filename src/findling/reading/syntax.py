@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from findling.model.reading import Use
 from findling.model.types import Symbol
-from findling.reading import regions, syntax_brace, syntax_notebooks
+from findling.reading import notebooks, regions, syntax_brace
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
@@ -75,7 +75,7 @@ def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, do
             return found.symbols, found.problem
 
         text = text_utf8.decode("utf-8", "surrogatepass")
-        symbols, problem = syntax_notebooks.symbols(text, read_cell, deadline)
+        symbols, problem = notebooks.symbols(text, read_cell, deadline)
         return Syntax(tuple(symbols), problem in ("", "parse_error"), problem)
     read = _read(text_utf8, language, deadline, docs=docs)
     found, problem = read.found, read.found.problem
@@ -96,7 +96,7 @@ def references(
     deadline = time.thread_time() + deadline_s
     if language == NOTEBOOK:
         raw = text_utf8.decode("utf-8", "surrogatepass")
-        return syntax_notebooks.uses(raw, lambda code, own: _uses(code, own, name, deadline), deadline)
+        return notebooks.uses(raw, lambda code, own: _uses(code, own, name, deadline), deadline)
     return _uses(text_utf8, language, name, deadline)
 
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 import time
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING
 
 import semble_grammars
-from tree_sitter import Language, Parser, Query, QueryCursor
-
-if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 # The first piece that the parser gets; most files are not longer.
 FIRST_WINDOW_BYTES = 1 << 16

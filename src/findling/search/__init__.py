@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from findling.search.body import Body, definition_body, lines_of
     from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
-    from findling.search.filters import taken_from_text
     from findling.search.flow import but_for
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
     from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders
     from findling.search.patterns import compile_pattern
-    from findling.search.query import split_target, validate
+    from findling.search.query import split_target, taken_from_text, validate
     from findling.search.relations import Relating
     from findling.search.scope import resolve
     from findling.search.searcher import Searcher
@@ -32,56 +31,15 @@ else:
             "body": "Body definition_body lines_of",
             "edges": "Definition Edge EdgeSearch Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
-            "filters": "taken_from_text",
             "flow": "but_for",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "Definitions FileSymbols References definitions references symbol_hit",
             "nearest": "AS_GOOD NEAREST nearest_paths with_folders",
             "patterns": "compile_pattern",
-            "query": "split_target validate",
+            "query": "split_target taken_from_text validate",
             "relations": "Relating",
             "scope": "resolve",
             "searcher": "Searcher",
         },
     )
-
-__all__ = [
-    "AS_GOOD",
-    "NEAREST",
-    "Absence",
-    "Body",
-    "Definition",
-    "Definitions",
-    "Edge",
-    "EdgeSearch",
-    "Edges",
-    "FileRef",
-    "FileSymbols",
-    "Grep",
-    "GrepRequest",
-    "IndexedFiles",
-    "References",
-    "Relating",
-    "Scope",
-    "Searcher",
-    "but_for",
-    "callees",
-    "callers",
-    "compile_pattern",
-    "definition_body",
-    "definitions",
-    "indexed_text",
-    "judge",
-    "lines_of",
-    "make_result",
-    "nearest_paths",
-    "needs_vectors",
-    "references",
-    "resolve",
-    "split_target",
-    "symbol_hit",
-    "taken_from_text",
-    "validate",
-    "with_folders",
-]

@@ -171,7 +171,8 @@ def show(
             here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if turn + 1 == len(full) else screen / 2)))
-        text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto")
+        spill = 0 if turn or query.bodies != "auto" else room - chars_of(related.found)
+        text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto", first_chars=spill)
         related = but_for(related, {(shown[place].path, number) for number, _ in lines_of(text)})
         room -= len(text) + chars_of(related.found)
         screen -= text.count("\n") + 2

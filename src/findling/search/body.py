@@ -56,10 +56,18 @@ class Body(NamedTuple):
     cut: Snippet = Snippet(0, "", ())
     parts: Sequence[int] = ()
 
-    def text(self, most_lines: int, most_chars: int, *, whole_parts: bool = False) -> str:
+    def text(self, most_lines: int, most_chars: int, *, whole_parts: bool = False, first_chars: int = 0) -> str:
         """As many lines as fit, in the file's order, each with its number; what is left out is counted.
-        ``whole_parts``: the first part, and of the others those that fit whole."""
+        ``whole_parts``: the first part, which may take ``first_chars`` where that is more and shows it whole, and of
+        the others those that fit whole."""
         kept = self.worth[: min(most_lines, self.parts[0]) if whole_parts and self.parts else most_lines]
+        if (
+            self.parts
+            and most_chars < first_chars
+            and len(text := "\n".join(self._numbered(sorted(kept)))) <= first_chars
+            and kept
+        ):
+            most_chars = max(most_chars, len(text))
         while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
             over = sum(len(self._line(number)) for number in kept) - most_chars
             kept = kept[: len(kept) - max(1, over // LINE_CHARS)]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling.model import document_places
+from findling.model import format_names
 from findling.model.types import LineMatch
 from findling.search.patterns import CompiledPattern, PatternTimeout, Template
 
@@ -89,9 +89,9 @@ def scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, *, deadline: flo
         found = _replaced(pattern, found, wanted.template, deadline)
     if wanted.offsets:
         found = replace(found, lines=tuple(_with_offsets(data, found.lines)))
-    if document_places.OPEN not in data:
+    if format_names.OPEN not in data:
         return found
-    places = document_places.places_of_lines(data, [line.line for line in found.lines])
+    places = format_names.places_of_lines(data, [line.line for line in found.lines])
     named = (replace(line, place=place) for line, place in zip(found.lines, places, strict=True))
     return replace(found, lines=tuple(named))
 

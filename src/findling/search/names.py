@@ -17,6 +17,7 @@ from findling.model.plurals import count
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
+from findling.search.graph.file_names import VALUES
 from findling.search.patterns import compile_pattern
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
@@ -38,6 +39,7 @@ _BEFORE_USE = 60
 one line."""
 
 _SEPARATORS = re.compile(r"::?|->|[.#/\\]")
+_LINES = re.compile(r"\d{1,7}(?:-\d{1,7})?")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 
 
@@ -109,13 +111,15 @@ def definitions(
 
     ``name`` may be qualified by what encloses it (``Outer.inner``, ``Outer::inner``) and by the folders and the file
     that it lies in (``package.module.Outer.inner``), or by a path or its end (``core/engine.py:Outer.inner``), which
-    is ``file_end`` then. Where nothing is so qualified, the name may be inherited or
-    re-exported: then the definitions of its last part are found, as matches in ``part`` only. Spellings of one name
-    match (``fooBar`` and ``foo_bar``), after the exact one.
+    is ``file_end`` then; ``core/engine.py:12`` or ``:12-30`` are the definitions in these lines. Where nothing is so
+    qualified, the name may be inherited or re-exported: then the definitions of its last part are found, as matches in
+    ``part`` only. Spellings of one name match (``fooBar`` and ``foo_bar``), after the exact one.
     """
     path, _, rest = name.rpartition(":")
     if not file_end and rest and re.search(r"[./]", path):
         path = path.rstrip(":").removeprefix("./")
+        if _LINES.fullmatch(rest) and (file := reader.file_at(path)) is not None:
+            return _at_lines(reader, file, *map(int, rest.split("-")))
         here = definitions(reader, rest, kind=kind, language=language, folder=folder, limit=limit, file_end=f"/{path}")
         if here.found and not here.unqualified:
             return here
@@ -176,6 +180,15 @@ def definitions(
     for symbol, file, match in found_at[:limit]:
         hits.append(symbol_hit(symbol, file, match))
     return Definitions(hits, len(found_at), unqualified, cut)
+
+
+def _at_lines(reader: Index, file: FileRow, first: int, last: int = 0) -> Definitions:
+    """The innermost definitions that have some of a file's lines."""
+    there = [row for row in reader.symbols(file.blob_id) if row.start_line <= (last or first) and row.end_line >= first]
+    there = [row for row in there if row.kind not in VALUES] or there
+    parents = {row.parent for row in there}
+    found = [symbol_hit(row, file, "exact") for row in there if row.position not in parents]
+    return Definitions(found, len(found), "", cut=False)
 
 
 def _parts(name: str) -> list[str]:

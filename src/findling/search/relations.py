@@ -84,7 +84,9 @@ class Relating:
         read_lines: Callable[[FileRow], Sequence[str] | None],
         *,
         most_files: int | None = NEAR_FILES,
+        most_callers: int = MOST_CALLERS,
     ) -> None:
+        self._most_callers = most_callers
         self._index = index
         self._read_lines = read_lines
         self._search = EdgeSearch(index, SECONDS, most_files=most_files, lines=read_lines)
@@ -166,7 +168,7 @@ class Relating:
         told.sort(key=lambda each: (each[1].grade == "possible", _ORDER.index(each[0])))
         relations = [
             Relation(role, edge.file.path, edge.use.line, self._line(edge.file, edge.use.line), edge.grade, edge.why)
-            for role, edge in told[:MOST_CALLERS]
+            for role, edge in told[: self._most_callers]
         ]
         return relations, len(told), len(in_tests)
 

@@ -27,6 +27,7 @@ from findling.search import asked_path, fusion, gate, keyword, messages, places,
 from findling.search.absence import ALL_READ, NONE, Absence, Claims, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, analyse
 from findling.search.body import Body
+from findling.search.exact import ExactSource
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
 from findling.search.intent import IntentGuess, classify
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.search.exact import ExactSource
     from findling.search.semantic import SemanticChannel
 
 CHUNK_CANDIDATES = 200

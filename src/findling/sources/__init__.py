@@ -8,10 +8,11 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.sources import discovery, looking, watching
-    from findling.sources.diffs import ChangedFile, changed_lines
     from findling.sources.discovery import unlisted
     from findling.sources.git_objects import (
+        ChangedFile,
         RefFiles,
+        changed_lines,
         check_listable,
         git_arguments,
         holds,
@@ -26,9 +27,11 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "diffs": "ChangedFile changed_lines",
             "discovery": "unlisted discovery",
-            "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at staged",
+            "git_objects": (
+                "ChangedFile RefFiles changed_lines check_listable git_arguments holds list_tree "
+                "objects_changed_at staged"
+            ),
             "looking": "",
             "named_paths": "look_at selects",
             "selection": "DiscoveryOptions find_git_top folders_above",
@@ -36,25 +39,3 @@ else:
             "watching": "",
         },
     )
-
-__all__ = [
-    "ChangedFile",
-    "DiscoveryOptions",
-    "RefFiles",
-    "changed_lines",
-    "check_listable",
-    "discovery",
-    "find_git_top",
-    "folders_above",
-    "git_arguments",
-    "holds",
-    "list_tree",
-    "look_at",
-    "looking",
-    "objects_changed_at",
-    "selects",
-    "staged",
-    "unlisted",
-    "watching",
-    "why_it_failed",
-]

@@ -28,12 +28,10 @@ from typing import NamedTuple
 
 from findling.config.roots import is_bare
 from findling.model.types import SkippedFile, TreeState
-from findling.sources.git_settings import git_settings
 from findling.sources.looking import Changes, Method
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all
-from findling.sources.tracked import ListingFailed, Tracked, TrackedListing, is_repository
-from findling.sources.tree_recorder import TreeRecorder
-from findling.sources.walking import Walk, rules_of
+from findling.sources.tracked import ListingFailed, Tracked, TrackedListing, git_settings, is_repository
+from findling.sources.walking import TreeRecorder, Walk, rules_of
 
 
 class Discovery(NamedTuple):

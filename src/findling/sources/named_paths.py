@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
-from findling.sources.git_settings import git_settings
 from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
-from findling.sources.tracked import ListingFailed, Tracked, is_root_ignored, tracked_among
+from findling.sources.tracked import ListingFailed, Tracked, git_settings, is_root_ignored, tracked_among
 from findling.sources.walking import Rules, Walk, is_folder, is_plain_folder, rules_of, why_not_walked
 
 # ruff: noqa: PTH117 - plain strings, as in selection

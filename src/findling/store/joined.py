@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
-from findling.store.proposals import proposed
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, Index, OnlyThese, VectorRows, proposed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow, Use
     from findling.model.trigram_plan import TrigramPlan
-    from findling.store.protocols import Index
 
 _DERIVED = 20_000
 """Contents whose `JoinedIndex.derived` is kept, about 0.3 kB each."""

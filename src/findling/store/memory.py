@@ -16,19 +16,27 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
+from findling.model.reading import ChunkRow, Reading, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import UTF8
 from findling.store.lengths import MEANS, filled_up, part
-from findling.store.proposals import proposed, rounded
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import (
+    ANY,
+    CHUNK_BITS,
+    FILE_UNIT,
+    Frequencies,
+    Index,
+    OnlyThese,
+    VectorRows,
+    proposed,
+    rounded,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow, Reading, Use
     from findling.model.trigram_plan import TrigramPlan
-    from findling.store.protocols import Index
 
 _Number = TypeVar("_Number", int, float)
 

@@ -12,5 +12,3 @@ if TYPE_CHECKING:
     from findling.embedding.providers.ollama import open_ollama
 else:
     __getattr__ = front_door(__name__, {"external": "open_external", "local": "open_local", "ollama": "open_ollama"})
-
-__all__ = ["open_external", "open_local", "open_ollama"]

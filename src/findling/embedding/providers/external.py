@@ -15,9 +15,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.providers.vectors import Malformed, OtherDimensions, RememberedQueries, unit_rows
+from findling.embedding.providers.vectors import Malformed, OtherDimensions, ProvidedEmbedder, unit_rows
 from findling.model.errors import EmbedderUnavailable
-from findling.outbound.services import ServiceFailure, ask
+from findling.outbound.http import ServiceFailure, ask
 
 if TYPE_CHECKING:
     from findling.config import Config, Secret
@@ -75,10 +75,11 @@ def open_external(provider: str, model: str, config: Config, *, dimensions: int 
     return ExternalEmbedder(provider, service, model or service.model, config, config.keys.embedding, dimensions)
 
 
-class ExternalEmbedder:
+class ExternalEmbedder(ProvidedEmbedder):
     def __init__(
         self, provider: str, service: Service, model: str, config: Config, key: Secret, dimensions: int | None
     ) -> None:
+        super().__init__()
         self._service = service
         self._model = model
         self._key = key
@@ -87,18 +88,13 @@ class ExternalEmbedder:
         self._batch_texts = config.embedding.batch_size
         self._asked_dimensions = dimensions
         self._problem: tuple[float, EmbedderUnavailable] | None = None
-        self._queries = RememberedQueries()
         made = dimensions or service.dimensions.get(model)
         self._dimensions: int | None = made
         if made is None:
             made = self._vectors(["a text"], query=False, limit_s=self._timeout_s)[0].shape[1]
             self._dimensions = made
         scheme = "/".join(service.input_types) if all(service.input_types) else "none"
-        self._fingerprint = Fingerprint(provider, model, config.embedding.model_version, made, scheme)
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return self._fingerprint
+        self.fingerprint = Fingerprint(provider, model, config.embedding.model_version, made, scheme)
 
     @property
     def problem(self) -> EmbedderUnavailable | None:
@@ -106,21 +102,13 @@ class ExternalEmbedder:
         known = self._problem
         return known[1] if known is not None and time.monotonic() - known[0] < BELIEVED_S else None
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.embed_batch(texts).rows
-
-    def encode_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self._queries.encode(text, self, self._query)
-
     def _query(self, text: str) -> NDArray[np.float32]:
         row: NDArray[np.float32] = self._vectors([text], query=True, limit_s=self._timeout_s)[0][0]
         return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. A request is waited for even beyond the deadline, because it is paid for."""
-        rows = [np.zeros((0, self._fingerprint.dimensions), np.float32)]
+        rows = [np.zeros((0, self.fingerprint.dimensions), np.float32)]
         failed: dict[int, str] = {}
         for start in range(0, len(texts), self._batch_texts):
             if deadline is not None and time.monotonic() >= deadline:

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from findling.embedding.embedder import Embedder
+from findling.embedding.embedder import Batch, Fingerprint
+from findling.model.errors import EmbedderUnavailable
 
 
 class Malformed(ValueError):
@@ -64,31 +65,47 @@ QUERIES_REMEMBERED: Final = 256
 """A megabyte of vectors; questions are asked again with other filters, and by several tools."""
 
 
-class RememberedQueries:
-    """The vectors of recent queries. Safe to use from several threads."""
+class ProvidedEmbedder(ABC):
+    """An embedder that remembers the vectors of recent queries. Safe to use from several threads."""
+
+    fingerprint: Fingerprint
 
     def __init__(self) -> None:
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._remembered: dict[str, NDArray[np.float32]] = {}
         self._lock = threading.Lock()
 
-    def encode(self, text: str, embedder: Embedder, ask: Callable[[str], NDArray[np.float32]]) -> NDArray[np.float32]:
-        """A query's vector as `Embedder.encode_query` gives it: what is remembered, else what ``ask`` answers.
+    @property
+    @abstractmethod
+    def problem(self) -> EmbedderUnavailable | None:
+        """See Embedder."""
 
-        Nobody is asked for a blank text, nor while the embedder has a problem, which is raised.
-        """
+    @abstractmethod
+    def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
+        """See Embedder."""
+
+    @abstractmethod
+    def _query(self, text: str) -> NDArray[np.float32]:
+        """As `encode_query`, of a text that is not blank, while there is no problem."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See Embedder."""
+        return self.embed_batch(texts).rows
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """See Embedder. Nobody is asked for a blank text, nor while there is a problem, which is raised."""
         with self._lock:
-            known = self._vectors.get(text)
+            known = self._remembered.get(text)
         if known is not None:
             return known
-        if (problem := embedder.problem) is not None:
+        if (problem := self.problem) is not None:
             raise problem.with_traceback(None)
         if not text.strip():
-            return np.zeros(embedder.fingerprint.dimensions, np.float32)
-        vector = ask(text)
+            return np.zeros(self.fingerprint.dimensions, np.float32)
+        vector = self._query(text)
         with self._lock:
-            if len(self._vectors) >= QUERIES_REMEMBERED:
-                self._vectors.clear()
-            self._vectors[text] = vector
+            if len(self._remembered) >= QUERIES_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[text] = vector
         return vector
 
 

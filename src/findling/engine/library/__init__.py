@@ -26,14 +26,3 @@ else:
             "sources": "Source",
         },
     )
-
-__all__ = [
-    "Collection",
-    "CollectionStatus",
-    "FilePassages",
-    "Indexed",
-    "Library",
-    "LibraryStatistics",
-    "Removed",
-    "Source",
-]

@@ -17,10 +17,18 @@ from msgspec.structs import replace
 
 from findling import engine
 from findling.config.roots import addable
-from findling.engine.jobs import Records
+from findling.engine.jobs import Job, Records
 from findling.engine.library import fetching
-from findling.engine.library.collections import Collection, Collections, check_name, index_name, name_for
-from findling.engine.library.place import FILES, REPOSITORIES, data_directory
+from findling.engine.library.collections import (
+    FILES,
+    REPOSITORIES,
+    Collection,
+    Collections,
+    check_name,
+    data_directory,
+    index_name,
+    name_for,
+)
 from findling.engine.library.results import (
     CHARS_PER_TOKEN,
     CollectionStatus,
@@ -38,7 +46,6 @@ from findling.store import local as store
 from findling.store.local.layout import DATABASE, discard
 
 if TYPE_CHECKING:
-    from findling.engine.jobs import Job
     from findling.engine.library.fetching.fetch_requests import Request
     from findling.engine.library.sources import Source
     from findling.model.typed_paths import StrPath

@@ -18,17 +18,16 @@ from findling.engine.freshness import Question
 from findling.engine.library.results import Passage
 from findling.engine.scope import may_be_asked
 from findling.model.errors import EmbedderUnavailable
+from findling.model.rows import FileRow
+from findling.model.types import Progress
 from findling.search.analysis import analyse
-from findling.search.passages import TEXT_CANDIDATES, by_text, near, words_score
+from findling.search.passages import TEXT_CANDIDATES, Near, by_text, near, words_score
+from findling.search.passages import Passage as Chunk
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
     from findling.engine.library.sources import Source
     from findling.engine.searched import Searched
-    from findling.model.rows import FileRow
-    from findling.model.types import Progress
-    from findling.search.passages import Near
-    from findling.search.passages import Passage as Chunk
     from findling.search.semantic import SemanticChannel
 
 SPARE = 20
@@ -112,10 +111,8 @@ def search(
             return may_hold[key](own)
 
         found = engines.answered(
-            Question(query, within=within),
+            Question(query, within=within, wait_s=wait_s, progress=progress),
             lambda answers, _: _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
-            wait_s=wait_s,
-            progress=progress,
         )
         for key, source in ready.items():
             if key in engines.problems:

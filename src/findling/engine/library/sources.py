@@ -17,25 +17,25 @@ from msgspec import Struct
 
 from findling.config import load
 from findling.engine import Recipe
-from findling.engine.library.place import TURNS
+from findling.engine.library.collections import TURNS
 from findling.engine.library.results import CHARS_PER_TOKEN, Passage
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
+from findling.engine.store import OpenStore
 from findling.model.plurals import count
+from findling.model.rows import FileRow
+from findling.model.types import Freshness
 from findling.reading.limits import DocLimits
 from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in
 from findling.sources.selection import DiscoveryOptions
+from findling.store.local.reader import IndexReader
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine
     from findling.engine.library.collections import Collection
-    from findling.engine.store import OpenStore
-    from findling.model.rows import FileRow
-    from findling.model.types import Freshness
-    from findling.store.local.reader import IndexReader
-    from findling.store.protocols import Index
 
 
 class Source(Struct):
@@ -67,7 +67,7 @@ class Source(Struct):
 
     def note_left(self, freshness: Freshness, why: str) -> None:
         """Note in ``left`` what a question that found the index so fresh did not take in."""
-        unfresh = "" if freshness == "fresh" else why or "not all changes are taken in"
+        unfresh = "" if freshness == "fresh" else why or "some changes are not indexed yet"
         self.left = tuple(filter(None, (self.pending(), unfresh)))
 
     # --- what is indexed ------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Source(Struct):
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
         store = self.store
         if store.first_answer is not None:
-            return "not all is indexed"
+            return "not everything is indexed yet"
         if self.index is None:
             return "nothing is indexed yet"
         reader = store.reader
@@ -162,7 +162,7 @@ class Source(Struct):
                 return "nothing is indexed yet"
             if manifest.pending or not manifest.complete:
                 pending = count(manifest.pending, "file")
-                return f"{pending} not indexed yet" if manifest.pending else "not all is indexed"
+                return f"{pending} not indexed yet" if manifest.pending else "not everything is indexed yet"
             if embedder is None:
                 return ""
             model_id = reader.models.id_of(embedder.fingerprint.id)

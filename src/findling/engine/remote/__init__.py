@@ -10,5 +10,3 @@ if TYPE_CHECKING:
     from findling.engine.remote import filling, texts
 else:
     __getattr__ = front_door(__name__, {"filling": "", "texts": ""})
-
-__all__ = ["filling", "texts"]

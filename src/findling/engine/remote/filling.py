@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from findling.embedding import BUNDLED, coding_of, takes_documents
 from findling.model import secrets, vector_codes
-from findling.model.codings import row_bytes
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import language_of
 from findling.model.marks import secret_in
-from findling.model.reading import Embedded, Reading
+from findling.model.reading import Embedded, Reading, row_bytes
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
 from findling.outbound.files import RootFiles
@@ -29,12 +28,12 @@ from findling.reading.limits import ChunkLimits
 from findling.reading.pool import Answer, Task, WorkerPool
 from findling.sources import discovery
 from findling.sources.looking import read_file
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store import parts
 from findling.store.postgresql.reader import is_storable
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
-    from findling.sources.selection import DiscoveryOptions, Found
     from findling.store.postgresql.writer import ViewWriter
 
 _TASK_BYTES, _TASK_FILES = 256_000, 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -10,18 +11,15 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from findling.engine import remote
 from findling.engine.store import OpenStore
 from findling.model import errors
-from findling.outbound.files import NotRead, stamp_of
+from findling.model.types import IndexReport, Progress
+from findling.outbound.files import Files, NotRead, stamp_of
+from findling.store.local.reader import IndexReader
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from findling.model.types import IndexReport, Progress
-    from findling.outbound.files import Files
     from findling.search import IndexedFiles
-    from findling.store.local.reader import IndexReader
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
-    from findling.store.protocols import Index
 
 SCHEMA_VERSION = 1
 

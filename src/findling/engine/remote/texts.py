@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 from findling import search
-from findling.model.text_encodings import as_utf8
-from findling.outbound.files import NotRead
+from findling.model.text_encodings import TextFilter, as_utf8
+from findling.outbound.files import Files, NotRead
 
 if TYPE_CHECKING:
-    from findling.model.text_encodings import TextFilter
     from findling.model.trigram_plan import TrigramPlan
-    from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.store.postgresql import PostgresIndex
 

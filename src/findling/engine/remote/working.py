@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from findling import config
 from findling.engine.jobs import Records
+from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
-from findling.engine.library.place import fetch_configuration
 from findling.engine.remote.store import RemoteStore
 from findling.engine.store import OpenStore
 from findling.model import errors

@@ -11,5 +11,3 @@ if TYPE_CHECKING:
     from findling.faces.cli.session import Session
 else:
     __getattr__ = front_door(__name__, {"arguments": "COMMANDS overview parse", "session": "Session"})
-
-__all__ = ["COMMANDS", "Session", "overview", "parse"]

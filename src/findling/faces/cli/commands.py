@@ -20,8 +20,8 @@ from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, meant, nearest_folder, split_target
-from findling.model.types import Query
-from findling.search.filters import taken_from_text
+from findling.model.types import IndexReport, Query
+from findling.search.query import taken_from_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport
 
 
 FOUND: Final = 0
@@ -83,7 +82,8 @@ def search(args: Namespace, session: Session) -> int:
 
 def symbol(args: Namespace, session: Session) -> int:
     names = list(args.names)
-    args.path = names.pop() if len(names) > 1 and (os.sep in names[-1] or os.path.lexists(names[-1])) else None
+    is_path = len(names) > 1 and os.sep in names[-1] and ":" not in names[-1][2:]  # src/a.py:Name is a name
+    args.path = names.pop() if is_path or (len(names) > 1 and os.path.lexists(names[-1])) else None
     if not names:
         raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.asked(args.path) as opened:

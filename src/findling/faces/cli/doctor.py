@@ -197,7 +197,7 @@ def _git(root: Path) -> Check:
 
 
 def _sqlite() -> Check:
-    found = store.sqlite_check.check()
+    found = store.soundness.check_sqlite()
     if found.wal:
         return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
@@ -220,7 +220,7 @@ def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     if problem := store.soundness.problem(directory):
         remedy = f"findling index {root} rebuilds it{', and so does the next search' if by_search else ''}"
         return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
-    mode = store.sqlite_check.journal_mode(directory / store.DATABASE)
+    mode = store.soundness.journal_mode(directory / store.DATABASE)
     if mode != "wal":
         words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
         return Check("index", "broken", words, f"findling index --cache {root}")

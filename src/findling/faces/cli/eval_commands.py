@@ -21,32 +21,36 @@ from findling.engine import Engine
 from findling.evaluation import plots as pictures
 from findling.evaluation.from_history import Sample, from_history
 from findling.evaluation.judged import Answer, Judged, load_queries, load_run
-from findling.evaluation.run import Corpus, RunFile, ask, nothing_above, of_repositories
-from findling.evaluation.run import corpora as corpora_of
-from findling.evaluation.scoring import compare, evaluate
-from findling.evaluation.settings import (
+from findling.evaluation.run import (
     MODE,
+    Corpus,
+    RunFile,
     Setting,
+    ask,
     check_embedder,
     configured,
     is_setting,
     kept_index,
+    nothing_above,
+    of_repositories,
     open_apart,
     parse,
 )
+from findling.evaluation.run import corpora as corpora_of
+from findling.evaluation.scoring import compare, evaluate
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import InvalidInput
 from findling.model.reports import Compared, Report
 from findling.model.typed_paths import as_path
+from findling.model.types import Mode
 from findling.search.query import MAX_QUERY, shortened
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from findling.faces.cli.session import Session
-    from findling.model.types import Mode
 
 FOUND: Final = 0
 NOTHING: Final = 1

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from findling.faces.cli.terminal import words
 from findling.model.errors import InvalidInput
 from findling.model.typed_paths import inside
+from findling.model.types import EdgeResult
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from findling.engine import Engine
     from findling.faces.cli.session import Session
-    from findling.model.types import EdgeResult
 
 FOUND: Final = 0
 NOTHING: Final = 1

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling.config import Root
 from findling.config.option import in_camel_case
+from findling.engine.jobs import Job
 from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
 from findling.engine.library.fetching.fetch_requests import (
     DEFAULT_FILE_MB,
@@ -25,14 +26,10 @@ from findling.engine.library.results import indexing_result, job_facts
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.model.errors import Cancelled, FindlingError, InvalidInput
-from findling.model.types import Progress
+from findling.model.types import IndexReport, Progress
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from findling.engine.jobs import Job
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport
 
 
 FOUND: Final = 0

@@ -16,7 +16,7 @@ from findling import engine
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import Places, current_folder
-from findling.faces.cli.terminal.progress import show_progress
+from findling.faces.cli.terminal.progress import ProgressDisplay, show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
 from findling.model.errors import InvalidInput, NotFound, RootError
 from findling.model.typed_paths import CHECK, as_path, lies_in, nearest_folder
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from findling.engine import Engine, Repositories
     from findling.faces.cli.main import OpenEngine
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
-    from findling.faces.cli.terminal.progress import ProgressDisplay
 
 
 PROMPT_LINES = 4

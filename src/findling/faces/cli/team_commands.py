@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import outbound
 from findling.config import Root
+from findling.engine.library.collections import data_directory, fetch_configuration
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
-from findling.engine.library.place import data_directory, fetch_configuration
 from findling.engine.remote.store import ALL_COLLECTIONS
 from findling.engine.remote.users import gauges
 from findling.engine.remote.working import Worker

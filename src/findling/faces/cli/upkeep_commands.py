@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import __version__
 from findling.engine import indexes
+from findling.engine.indexes import KnownIndex
 from findling.faces.cli import terminal
 from findling.faces.cli.arguments import COMMANDS, OWN_OPTIONS, Command, Option, usage
 from findling.faces.cli.terminal import words
@@ -40,7 +41,7 @@ _FILES: Final = frozenset(("file", "files", "path", "paths", "target", "names", 
 def clear(args: Namespace, session: Session) -> int:
     """Say what would be freed, ask, and delete."""
     if args.path and (args.all or args.gone):
-        raise InvalidInput("A PATH and --all or --gone exclude each other.", remedy="Leave one of them out.")
+        raise InvalidInput("PATH cannot be combined with --all or --gone.", remedy="Leave one of them out.")
     if args.all or args.gone:
         chosen = [index for index in indexes.known() if args.all or index.is_orphan]
     else:

@@ -13,5 +13,3 @@ if TYPE_CHECKING:
     from findling.faces.http.options import HttpOptions, listen, read_options
 else:
     __getattr__ = front_door(__name__, {"options": "HttpOptions listen read_options"})
-
-__all__ = ["HttpOptions", "listen", "read_options"]

@@ -7,11 +7,6 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.faces.install.agents import Agent, command, known
-    from findling.faces.install.changes import Change, carry_out, entry, planned, planned_hint
+    from findling.faces.install.changes import Agent, Change, carry_out, command, entry, known, planned, planned_hint
 else:
-    __getattr__ = front_door(
-        __name__, {"agents": "Agent command known", "changes": "Change carry_out entry planned planned_hint"}
-    )
-
-__all__ = ["Agent", "Change", "carry_out", "command", "entry", "known", "planned", "planned_hint"]
+    __getattr__ = front_door(__name__, {"changes": "Agent Change carry_out command entry known planned planned_hint"})

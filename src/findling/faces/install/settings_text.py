@@ -15,8 +15,9 @@ HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
 HINT: Final = f"""{HINT_BEGIN}
 Ask findling before grep: `search_code`, or `findling search "a question"`, shows the best place whole and who calls it.
-Then `findling symbol NAME OTHER ...` prints whole definitions, several in a call, with line numbers, who calls them and
-what they call, instead of files by guessed lines; `findling grep -W REGEX` prints the definition around each match.
+Then `findling symbol NAME OTHER FILE:LINES ...` prints whole definitions, several in a call, with line numbers, who
+calls them and what they call, instead of files by guessed lines; `findling grep -W REGEX` prints the definition around
+each match.
 {HINT_END}
 """
 
@@ -32,7 +33,7 @@ def without_entry(text: str, keys: Sequence[str], *, toml: bool) -> str:
 
 
 def with_hint(text: str) -> str:
-    """A text in Markdown with three lines for agents at its end; the same where they are."""
+    """A text in Markdown with a few lines for agents at its end; the same where they are."""
     if HINT_BEGIN in text:
         return text
     return f"{text.rstrip()}\n\n{HINT}" if text.strip() else HINT

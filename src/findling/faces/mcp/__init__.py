@@ -20,5 +20,3 @@ else:
             "serving": "serve",
         },
     )
-
-__all__ = ["Desk", "make_server", "serve"]

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from findling import __version__, contracts
-from findling.contracts.model import text_block
+from findling.contracts.model import ToolResult, text_block
 from findling.engine.memory import expect_to_idle, give_back
 from findling.faces.mcp.opening import listed
 from findling.model import errors
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
-    from findling.contracts.model import ToolResult
     from findling.contracts.tools import Tool
     from findling.contracts.workspaces import Workspace
 

@@ -10,9 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from findling.faces.http.guard import AddressGuard, App
 from findling.faces.http.options import TOKEN_VARIABLE
-from findling.faces.http.running import run
+from findling.faces.http.running import AddressGuard, App, run
 from findling.faces.mcp.desk import load_lightly, make_server
 from findling.faces.mcp.http_guard import SESSION_IDLE_S, BodyGuard, Sessions, TokenGuard, UserGuard, refuse_address
 from findling.faces.mcp.http_queue import CallQueue

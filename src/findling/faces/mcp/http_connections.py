@@ -13,7 +13,7 @@ from functools import cache
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from findling.faces.http.guard import Receive, Scope, Send
+from findling.faces.http.running import Receive, Scope, Send
 from findling.faces.mcp.http_guard import Standing, refusal, send_refusal, standing
 from findling.faces.mcp.http_queue import RETRY_AFTER_S
 from findling.faces.mcp.wire import INTERNAL_ERROR, INVALID_REQUEST, Refused

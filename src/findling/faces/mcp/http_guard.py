@@ -18,8 +18,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from findling.faces.http.guard import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
 from findling.faces.http.options import MAX_TOKEN, HttpOptions
+from findling.faces.http.running import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
 from findling.faces.mcp.wire import INVALID_REQUEST, Refused, TooLong, read_message
 from findling.model.errors import FindlingError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from findling.faces.http.guard import App, Message, Receive, Scope, Send
+from findling.faces.http.running import App, Message, Receive, Scope, Send
 from findling.faces.mcp.http_guard import again, is_call, send_refusal
 from findling.faces.mcp.wire import INTERNAL_ERROR, Refused
 

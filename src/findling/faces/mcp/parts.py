@@ -13,5 +13,3 @@ else:
         __name__,
         {"desk": "", "http": "", "stdio": ""},
     )
-
-__all__ = ["desk", "http", "stdio"]

@@ -7,16 +7,13 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
-from findling.faces.mcp.desk import load_lightly, make_server
+from findling.faces.mcp.desk import Desk, load_lightly, make_server
 from findling.faces.mcp.opening import OPENING_ID
-from findling.faces.mcp.wire import Refused
+from findling.faces.mcp.wire import Incoming, Refused, Wire
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import WriteStream
     from mcp.shared.message import SessionMessage
-
-    from findling.faces.mcp.desk import Desk
-    from findling.faces.mcp.wire import Incoming, Wire
 
 
 def serve_stdio(wire: Wire, incoming: Incoming, desk: Desk) -> None:

@@ -13,5 +13,3 @@ if TYPE_CHECKING:
     from findling.faces.web.serving import serve
 else:
     __getattr__ = front_door(__name__, {"serving": "serve"})
-
-__all__ = ["serve"]

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from findling import __version__, engine
 from findling.contracts.files import read_searched
 from findling.contracts.model import Call, Refusal
+from findling.contracts.workspaces import Workspace
 from findling.faces.web import addresses, views
 from findling.faces.web.addresses import Asked, Pattern
 from findling.faces.web.highlighting import visible
@@ -31,7 +32,6 @@ from findling.model.types import Progress, Query
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
     from findling.engine.questions import OnProgress
     from findling.faces.web.asking import Asker

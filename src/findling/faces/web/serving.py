@@ -12,11 +12,58 @@ import secrets
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from findling import config, contracts, outbound
 from findling.faces import http
-from findling.faces.http.options import LOOPBACK_HOST, Listening
+from findling.faces.http.options import LOOPBACK_HOST, HttpOptions, Listening
+from findling.faces.http.running import AddressGuard, App
+from findling.faces.web.pages import Pages
+from findling.faces.web.visitors import Visitors, refuse_address
 from findling.model.errors import FindlingError, InvalidInput
+
+if TYPE_CHECKING:
+    from findling.faces.web.asking import Asker
+
+
+# --- app ----------------------------------------------------------------------------------------------------------
+# The page's addresses, and what stands between them and the network.
+
+
+class _AnyPath(PathConvertor):
+    """The rest of an address, line feeds included: files may have them in their names."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("any_path", _AnyPath())
+
+
+def make_app(asker: Asker, options: HttpOptions, *, token: str, name: str) -> App:
+    """The page of the folder called ``name``, behind its guards: the address, then the visitor."""
+    pages = Pages(asker, name)
+    routes = [
+        Route("/", pages.search),
+        Route("/file/{path:any_path}", pages.file),
+        Route("/symbol", pages.symbol),
+        Route("/similar", pages.similar),
+        Route("/grep", pages.grep),
+        Route("/library", pages.library),
+        Route("/library/file", pages.library_file),
+        Route("/index", pages.index),
+        Route("/index/update", pages.update, methods=["POST"]),
+        Route("/index/stop", pages.stop, methods=["POST"]),
+        Route("/progress", pages.progress),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+    ]
+    app = Starlette(routes=routes, exception_handlers=pages.failures)
+    return AddressGuard(Visitors(app, token), options, refuse_address)
+
 
 HEAD_BYTES = 1 << 17
 """What is typed stands in the address, and there every character of Chinese takes nine bytes: `pages.MOST_CHARS` of the
@@ -50,8 +97,8 @@ def _listen(port: int | None) -> Listening:
 async def _serve(listening: Listening, workspace: contracts.Workspace, name: str, *, open_browser: bool) -> None:
     from findling.faces.http.running import run
     from findling.faces.web import highlighting
-    from findling.faces.web.app import make_app
     from findling.faces.web.asking import Asker
+    from findling.faces.web.serving import make_app
 
     token = secrets.token_urlsafe(24)
     link = f"{listening.address}/?token={token}"

@@ -6,7 +6,7 @@ Pure but for the colours' library: no request, no engine.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -14,10 +14,8 @@ from msgspec import Struct
 from findling.faces.web import addresses
 from findling.faces.web.highlighting import highlighted
 from findling.model.plurals import count
+from findling.model.types import Edge, EdgeResult, FileMatches, Grade, Hit, SearchResult, SymbolHit
 from findling.search.body import lines_of
-
-if TYPE_CHECKING:
-    from findling.model.types import Edge, EdgeResult, FileMatches, Grade, Hit, SearchResult, SymbolHit
 
 GLANCE_LINES = 7
 """Of a place that is not shown in full."""
@@ -143,7 +141,7 @@ def verdict(result: SearchResult) -> Verdict:
     facts.append(freshness(result.freshness, result.stale_reason))
     covered = result.coverage
     if covered.scanned:
-        facts.append("no index yet: every file was gone through for the words")
+        facts.append("no index yet: all files were scanned for the words")
     elif result.unfinished:
         facts.append("the index is not complete yet")
     facts.append(f"{result.took_ms:.0f} ms")
@@ -163,8 +161,8 @@ def _how_sure(result: SearchResult) -> tuple[str, str]:
         return f"Sure ({share})", "sure"
     if result.confidence >= FAIRLY:
         return f"Fairly sure ({share})", "fairly"
-    lacking = " and no ".join(f"“{word}”" for word in result.lacking[:2])
-    return f"Unsure ({share}): {f'the first file has no {lacking}' if lacking else 'this may be no answer'}", "unsure"
+    lacking = " and ".join(f"“{word}”" for word in result.lacking[:2])
+    return f"Unsure ({share}): {f'the first result lacks {lacking}' if lacking else 'this may be no answer'}", "unsure"
 
 
 def freshness(state: str, why: str) -> str:

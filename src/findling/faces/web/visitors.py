@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode
 
-from findling.faces.http.guard import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
+from findling.faces.http.running import WRONG_HOST, App, Message, Receive, Scope, Send, header_values
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

@@ -1,6 +1,6 @@
 """Converts documents to text. Each format has a module that makes text of a file's bytes.
 
-In the text each page, slide, chapter or block of cells begins with a line of its own (`model.document_places`). A
+In the text each page, slide, chapter or block of cells begins with a line of its own (`model.format_names`). A
 format's module loads its library, so it is imported with the first document of that format. The modules must not know
 paths on disk, chunks or the index. They run in a worker process, which may be killed.
 """

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from findling.reading.syntax_grammars import data, functional, managed, native, scripting, web
+from findling.reading.syntax_grammars import native, scripting, web
 from findling.reading.syntax_grammars.model import (
     ATTRIBUTE,
     DECORATED,
@@ -65,7 +65,7 @@ def _function(name: str) -> Callable[..., Any]:
     return found
 
 
-_MODULES = (data, functional, managed, native, scripting, web)
+_MODULES = (native, scripting, web)
 
 
 def _finder(said: str | _Made) -> Finder:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.store.local import soundness, sqlite_check
+    from findling.store.local import soundness
     from findling.store.local.dense import DenseIndex
     from findling.store.local.dense_files import may_be_due
     from findling.store.local.layout import DATABASE
@@ -27,22 +27,7 @@ else:
             "reader": "IndexReader",
             "schema": "FORMAT_VERSION",
             "soundness": "",
-            "sqlite_check": "",
             "sqlite_export": "export exported",
             "writer": "IndexWriter",
         },
     )
-
-__all__ = [
-    "DATABASE",
-    "FORMAT_VERSION",
-    "DenseIndex",
-    "IndexReader",
-    "IndexWriter",
-    "WriterLock",
-    "export",
-    "exported",
-    "may_be_due",
-    "soundness",
-    "sqlite_check",
-]

@@ -8,14 +8,75 @@ file is old or new, never half. Must not know what a batch is made of.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import apsw
+
 from findling.model import term_rows
-from findling.store.local import connections, fulltext, fulltext_files, manifests, schema
+from findling.store.local import connections, fulltext, fulltext_files, schema
 from findling.store.local.lock import WriterLock
+from findling.store.local.schema import scalar
+
+
+def change_counts(db: apsw.Connection, manifest_id: int, changes: Mapping[int, int]) -> None:
+    """Add to how many files of a manifest have each term, by term key: among the common counts while nobody shares
+    them."""
+    shared: Any = db.execute(
+        "SELECT counts, (SELECT count(*) FROM manifests o WHERE o.counts = m.counts) FROM manifests m "
+        "WHERE manifest_id=?",
+        (manifest_id,),
+    ).fetchone()
+    under = shared[0] if shared[1] == 1 else manifest_id
+    rows = [(under, term, files) for term, files in sorted(changes.items()) if files]
+    db.executemany(
+        "INSERT INTO term_counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET files = files + excluded.files", rows
+    )
+    db.executemany("DELETE FROM term_counts WHERE counted_under=? AND term=? AND files=0", [row[:2] for row in rows])
+
+
+def share_counts(db: apsw.Connection, manifest_id: int, other: int) -> None:
+    """Give a manifest without files the counts and sums of another.
+
+    The caller then takes the entries out of the counts that it does not have.
+    """
+    before = _counts_of(db, manifest_id)
+    _drop_counts(db, manifest_id)
+    db.execute(
+        "UPDATE manifests SET (counts, files, chunks, body_terms, name_terms) = "
+        "(SELECT counts, files, chunks, body_terms, name_terms FROM manifests WHERE manifest_id=?) WHERE manifest_id=?",
+        (other, manifest_id),
+    )
+    _drop_unshared(db, before)
+    db.execute(
+        "INSERT INTO term_counts SELECT ?, term, files FROM term_counts WHERE counted_under=?", (manifest_id, other)
+    )
+
+
+def drop(db: apsw.Connection, manifest_id: int) -> None:
+    """Delete a manifest, and its common counts when nobody shares them any more."""
+    counts = _counts_of(db, manifest_id)
+    _drop_counts(db, manifest_id)
+    for table in ("manifest_files", "skipped_files", "manifests"):
+        db.execute(f"DELETE FROM {table} WHERE manifest_id=?", (manifest_id,))
+    db.execute("DELETE FROM meta WHERE key=?", (schema.tree_key(manifest_id),))
+    _drop_unshared(db, counts)
+
+
+def _counts_of(db: apsw.Connection, manifest_id: int) -> Any:
+    return scalar(db, "SELECT counts FROM manifests WHERE manifest_id=?", manifest_id)
+
+
+def _drop_unshared(db: apsw.Connection, counts: Any) -> None:
+    if scalar(db, "SELECT 1 FROM manifests WHERE counts=?", counts) is None:
+        _drop_counts(db, counts)
+
+
+def _drop_counts(db: apsw.Connection, counted_under: Any) -> None:
+    db.execute("DELETE FROM term_counts WHERE counted_under=?", (counted_under,))
+
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
@@ -92,7 +153,7 @@ class BatchWriter:
             return
         try:
             for manifest_id, counts in self._counts.items():
-                manifests.change_counts(self._db, manifest_id, counts)
+                change_counts(self._db, manifest_id, counts)
             for manifest_id, sums in self._sums.items():
                 self._db.execute(
                     "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, "

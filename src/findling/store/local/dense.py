@@ -8,6 +8,7 @@ one that was made for another model or store is made anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -21,8 +22,7 @@ from findling.store.local import dense_files
 from findling.store.local.dense_files import About, DenseFiles, row_width
 from findling.store.local.models import Models
 from findling.store.local.schema import map_os_error
-from findling.store.proposals import Own, proposed
-from findling.store.protocols import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS, Own, proposed
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """The file has one word for each entry: its id, and in these bits how many units it has."""
@@ -168,6 +168,9 @@ class DenseIndex:
         try:
             self._write(rows)
         except OSError as error:
+            for path in self._files:
+                with suppress(OSError):
+                    dense_files.partial(path).unlink()
             raise map_os_error(error, self._models.directory) from error
 
     def _write(self, rows: int) -> None:
@@ -178,12 +181,12 @@ class DenseIndex:
             (files.units, [_words(part) for part in self._units]),
             (files.bits, (part[:, column] for column in columns for part in self._bits)),
         ):
-            partial = path.with_suffix(path.suffix + ".part")
-            partial.unlink(missing_ok=True)
-            with partial.open("xb") as file:
+            beside = dense_files.partial(path)
+            beside.unlink(missing_ok=True)
+            with beside.open("xb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).tobytes())
-            partial.replace(path)
+            beside.replace(path)
         files.write_about(About(rows, self._last), self._models.identity, self._width)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from findling.config.roots import LIVE
 from findling.model.types import FileState, SkippedFile, TreeState
 from findling.store import parts
-from findling.store.local import manifests, schema
+from findling.store.local import batches, schema
 from findling.store.local.batches import BatchWriter, typed
 
 _FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
@@ -95,7 +95,7 @@ class ManifestWriter(BatchWriter):
         """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
         (path -> `files.stamp_of`)."""
         self._begin()
-        manifests.share_counts(self._db, manifest_id, other)
+        batches.share_counts(self._db, manifest_id, other)
         self._db.executemany(
             "INSERT INTO manifest_files VALUES (?, ?, ?, ?)",
             [(manifest_id, file.entry_id, file.size, times[path]) for path, file in files.items() if path in times],
@@ -113,7 +113,7 @@ class ManifestWriter(BatchWriter):
     @typed
     def forget_manifest(self, manifest_id: int) -> None:
         self._begin()
-        manifests.drop(self._db, manifest_id)
+        batches.drop(self._db, manifest_id)
 
     @typed
     def forget_refs(self, kept: int, *, keep: int) -> int:
@@ -267,7 +267,7 @@ class ManifestWriter(BatchWriter):
             f"WHERE manifest_id=?1 AND mtime_ns<>{schema.UNLISTED})",
             manifest_id,
         )
-        values = (manifests.tree_key(manifest_id), parts.pack((files, tree)))
+        values = (schema.tree_key(manifest_id), parts.pack((files, tree)))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
 

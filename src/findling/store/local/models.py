@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from findling.model.codings import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
+from findling.model.reading import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
 from findling.model.rows import ManifestRow
 from findling.store.local import schema
 from findling.store.local.schema import batches

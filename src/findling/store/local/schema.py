@@ -195,6 +195,11 @@ def batches(ids: Iterable[int]) -> Iterator[str]:
         yield ",".join([f"{key:d}" for key in wanted[start : start + _BATCH]])
 
 
+def tree_key(manifest_id: int) -> str:
+    """The key under which ``meta`` holds what the last listing of a manifest's folder depended on."""
+    return f"tree:{manifest_id}"
+
+
 def scalar(connection: apsw.Connection, sql: str, *values: Any) -> Any:
     """The first value of the first row, None where there is none."""
     row = connection.execute(sql, values).fetchone()

@@ -23,18 +23,3 @@ else:
             "writer": "ViewWriter",
         },
     )
-
-__all__ = [
-    "Database",
-    "Lease",
-    "PostgresIndex",
-    "Rights",
-    "Source",
-    "Team",
-    "Totals",
-    "View",
-    "ViewWriter",
-    "delete_views",
-    "finish",
-    "hashed",
-]

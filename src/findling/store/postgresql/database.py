@@ -6,16 +6,27 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from findling.model import errors
 from findling.outbound import metrics
-from findling.store.postgresql.statements import Rows, Statement
+
+# --- statements ---------------------------------------------------------------------------------------------------
+# What is asked of the database: a statement, its values, and who takes its rows.
+
+Rows = list[tuple[Any, ...]]
+
+
+class Statement(NamedTuple):
+    sql: str
+    values: Sequence[Any]
+    take: Callable[[Rows], None]
+
 
 try:
     import psycopg
@@ -170,7 +181,7 @@ class Database:
 
         def end() -> None:
             try:
-                connection.execute("COMMIT")
+                connection.execute("COMMIT", prepare=False)  # prepared it would take two trips instead of one
             except psycopg.Error:
                 connection.close()  # the pool makes another one
             pool.putconn(connection)

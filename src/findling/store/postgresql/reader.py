@@ -14,22 +14,30 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from findling.model import term_rows
+from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql.database import Rows, Statement
 from findling.store.postgresql.described import Listed, Models
-from findling.store.postgresql.statements import Rows, Statement
-from findling.store.proposals import proposed, rounded
-from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+from findling.store.protocols import (
+    ANY,
+    CHUNK_BITS,
+    FILE_UNIT,
+    Frequencies,
+    Index,
+    OnlyThese,
+    VectorRows,
+    proposed,
+    rounded,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow, Use
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.postgresql.database import Connection, Database
-    from findling.store.protocols import Index
 
 FIELDS: Final = {"body": 0, "context": 1, "path": 2}
 """The numbers of the fields in the tables."""

@@ -11,14 +11,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple, Self
 
 from findling.model import errors, term_rows, tokenizer
+from findling.model.reading import Reading
 from findling.model.rows import squashed
 from findling.store import parts
 from findling.store.lengths import MEANS, filled_up, part
 from findling.store.postgresql.reader import FIELDS, View, is_storable
 
 if TYPE_CHECKING:
-    from findling.model.codings import Coding
-    from findling.model.reading import Reading
+    from findling.model.reading import Coding
     from findling.store.postgresql.database import Connection, Cursor, Database
 
 _BATCH: Final = 200

@@ -23,5 +23,3 @@ else:
             "running": "run_here start",
         },
     )
-
-__all__ = ["read_request", "run_here", "start", "sweep"]

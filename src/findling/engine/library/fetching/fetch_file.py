@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from msgspec.structs import replace
 
+from findling.engine.library.collections import FILES, PARTS, fetched_quota
 from findling.engine.library.fetching.fetch_requests import FileRequest
-from findling.engine.library.place import FILES, PARTS, fetched_quota
 from findling.engine.small_files import failure, make_folder, read_json, write_json
 from findling.model.errors import FileAccess, FindlingError, NetworkError
 from findling.outbound.fetch import Fetched, Interrupted, Part, fetch

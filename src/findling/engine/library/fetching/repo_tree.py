@@ -14,8 +14,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from findling.config.sources import PROJECT_FILES
+from findling.engine.library.collections import Quota
 from findling.engine.library.fetching.fetch_requests import path_problem
-from findling.engine.library.place import Quota
 from findling.engine.small_files import failure, make_folder, read_json, write_json
 from findling.model.errors import FetchRefused, FindlingError, NetworkError
 from findling.model.marks import left_out_by_name, looks_secret

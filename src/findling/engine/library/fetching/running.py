@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from findling.engine.jobs import Job, RunningJob, start_process
+from findling.engine.library.collections import TURNS, fetch_configuration
 from findling.engine.library.fetching import fetch_file, fetch_repo
 from findling.engine.library.fetching.fetch_requests import FileRequest, Request, checked
-from findling.engine.library.place import TURNS, fetch_configuration
 from findling.engine.small_files import Turns
 from findling.model.errors import CAUSES, FindlingError, IndexBusy
 from findling.reading.worker_process import environment

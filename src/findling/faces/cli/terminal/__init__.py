@@ -26,15 +26,3 @@ else:
             "safe": "make_encodable silence write_line",
         },
     )
-
-__all__ = [
-    "JsonView",
-    "PlainView",
-    "PrettyView",
-    "error_to_json",
-    "make_encodable",
-    "silence",
-    "write_events",
-    "write_json",
-    "write_line",
-]

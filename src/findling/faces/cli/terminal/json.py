@@ -20,6 +20,8 @@ from msgspec.structs import replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
+from findling.model.errors import FindlingError
+from findling.model.text_encodings import escaped
 from findling.model.types import (
     EdgeResult,
     FileMatches,
@@ -31,11 +33,9 @@ from findling.model.types import (
     SymbolResult,
     TraceResult,
 )
-from findling.model.unseen import escaped
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.model.errors import FindlingError
     from findling.model.reports import Report
 
 

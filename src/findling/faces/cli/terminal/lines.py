@@ -6,16 +6,12 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from msgspec.structs import replace
 
-from findling.model.types import Hit
+from findling.model.types import FileMatches, GrepStream, Hit, LineMatch, SymbolHit
 from findling.search import lines_of
-
-if TYPE_CHECKING:
-    from findling.model.types import FileMatches, GrepStream, LineMatch, SymbolHit
-
 
 #: A longer line is probably data: only so many characters around its first match are shown.
 LONGEST_LINE = 2000

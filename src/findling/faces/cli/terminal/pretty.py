@@ -6,22 +6,18 @@ outside is made visible first and never parsed as markup.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TextIO
+from collections.abc import Iterable, Sequence
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import Line
+from findling.faces.cli.terminal.lines import Line, Places
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.safe import is_terminal, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from findling.faces.cli.terminal.lines import Places
-    from findling.model.types import FileMatches, GrepStream, Relations, SearchResult
+from findling.model.types import FileMatches, GrepStream, Relations, SearchResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"

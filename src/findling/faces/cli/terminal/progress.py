@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final, Self, TextIO, TypeAlias
 
 from findling.faces.cli.terminal.safe import is_terminal, wants_style
 from findling.faces.cli.terminal.words import count
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     import rich.progress
-
-    from findling.model.types import Progress
 
 
 # Shorter runs show no bar: it would only flicker, and importing it takes longer than they do.

@@ -12,7 +12,26 @@ from findling import config, model
 from findling.model import types
 from findling.model.plurals import count as count
 from findling.model.secrets import MASK, WHAT_MASKS_ARE
-from findling.model.types import mark_of
+from findling.model.types import (
+    Absent,
+    Coverage,
+    EdgeResult,
+    GrepResult,
+    Hit,
+    IndexReport,
+    MapResult,
+    Relations,
+    Role,
+    SearchResult,
+    SkippedFile,
+    Span,
+    Status,
+    Step,
+    SymbolHit,
+    SymbolResult,
+    TraceResult,
+    mark_of,
+)
 from findling.search import lines_of
 from findling.search.graph.file_names import TYPES
 
@@ -28,25 +47,6 @@ if TYPE_CHECKING:
         Reliability,
         Report,
         Scores,
-    )
-    from findling.model.types import (
-        Absent,
-        Coverage,
-        EdgeResult,
-        GrepResult,
-        Hit,
-        IndexReport,
-        MapResult,
-        Relations,
-        Role,
-        SearchResult,
-        SkippedFile,
-        Span,
-        Status,
-        Step,
-        SymbolHit,
-        SymbolResult,
-        TraceResult,
     )
 
 
@@ -167,7 +167,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
     because the last lines are still on the screen."""
     notes = []
     if not result.hits and not result.is_absent:
-        no_page = f"{count(result.total, 'file')} matched, there is no such page"
+        no_page = f"{count(result.total, 'file')} matched; that page is past the last one"
         notes.append(no_page if result.offset and result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
@@ -179,8 +179,8 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
     if doubted and result.hits and result.low_confidence:
-        words = " and no ".join(map(repr, result.lacking[:LACKING]))
-        notes.append(f"{UNSURE}{f'; the first file has no {words}' if words else ''}")
+        words = " and ".join(map(repr, result.lacking[:LACKING]))
+        notes.append(f"{UNSURE}{f'; the first result lacks {words}' if words else ''}")
     return notes + absent_notes(result.absent, result.coverage)
 
 
@@ -213,10 +213,8 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     if totals.skipped:
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
     if totals.unindexed:
-        read = "none" if totals.unindexed == totals.files_searched else "not all"
-        notes.append(
-            f"searched {count(totals.files_searched, 'file')}, of which {read} are indexed in their present state"
-        )
+        few = "all" if totals.unindexed == totals.files_searched else f"{totals.unindexed:,} of them"
+        notes.append(f"searched {count(totals.files_searched, 'file')}, {few} from disk, as the index lacks them")
     return notes
 
 
@@ -303,6 +301,8 @@ def match_of(found: SymbolHit, asked: str) -> str:
 
 def report_line(report: IndexReport) -> str:
     changes = f"{report.changed} changed, {report.removed} removed"
+    if not (report.bytes_read or report.embedded):
+        return f"{count(report.files, 'file')} ({changes}); checked in {seconds(report.took_ms)}"
     parts = [count(report.chunks, "chunk"), count(report.symbols, "symbol"), f"{report.embedded} embedded"]
     speed = f"{size(report.bytes_read)} read in {seconds(report.took_ms)}"
     return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
@@ -368,7 +368,7 @@ def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = N
     files = list(files)
     folders = sum(file.path.endswith("/") for file in files)
     words = by_count(Counter(file.reason for file in files) if counts is None else counts)
-    return f"{words} ({count(folders, 'whole folder')} among them, each counted once)" if folders else words
+    return f"{words} ({count(folders, 'whole folder')}, each counted as one)" if folders else words
 
 
 def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
