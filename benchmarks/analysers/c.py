@@ -1,8 +1,8 @@
 """Says what names mean in a folder of C, by libclang (pip install libclang): input and output as `typescript.js`.
 
 Each file that has one of the names is read by itself, with all folders that have headers as places of includes, and
-the compiler's own headers where gcc has them. A name means what has the same
-identity (USR) in any file, so that a call means the definition in another file and not only its declaration.
+the compiler's own headers where gcc has them. A name means what has the same identity (USR) in any file, so that a call
+means the definition in another file and not only its declaration. Macros are known too, and a struct by its typedef.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     places = defaultdict(list)
     for path, line, column in asked["places"]:
         places[path].append((line, column))
-    usr: dict[tuple[str, int, int], str] = {}
+    usr: dict[tuple[str, int, int], set[str]] = {}
     defined: dict[str, set[tuple[str, int]]] = defaultdict(set)
     began = time.process_time()
     names = {_name(folder / path, *each) for path, at in places.items() for each in at}
@@ -42,7 +42,9 @@ def main() -> None:
         if not words.search((folder / path).read_bytes()):
             continue
         print(f"{number} of {len(asked['files'])}, {time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
-        unit = index.parse(str(folder / path), args=flags)
+        unit = index.parse(
+            str(folder / path), args=flags, options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+        )
         for cursor in unit.cursor.get_children():
             where = cursor.location.file
             own = cursor.get_usr() if where is not None and where.name.startswith(f"{folder}/") else ""
@@ -55,11 +57,13 @@ def main() -> None:
             cursor = cindex.Cursor.from_location(unit, cindex.SourceLocation.from_position(unit, source, line, at))
             referenced = cursor.referenced if cursor is not None else None
             if referenced is not None and referenced.location.file is not None:
-                usr[path, line, column] = referenced.get_usr()
+                usr[path, line, column] = {referenced.get_usr()}
+                if referenced.kind == cindex.CursorKind.TYPEDEF_DECL:  # a struct by another name is the struct
+                    usr[path, line, column].add(referenced.underlying_typedef_type.get_declaration().get_usr())
     meant = []
     for path, line, column in asked["places"]:
-        own = usr.get((path, line, column))
-        found = sorted(defined.get(own, {("", 0)})) if own else None
+        own = usr.get((path, line, column), set())
+        found = sorted(set().union(*(defined.get(each, {("", 0)}) for each in own))) if own else None
         meant.append(None if found is None or (path, line) in found else found)
     json.dump({"version": "libclang 18", "meant": meant}, sys.stdout)
 

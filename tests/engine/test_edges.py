@@ -559,7 +559,7 @@ PACKAGES = {
         ("Sum", [("main.go", 5, "main", "likely")]),
         ("turn", [("src/lib.rs", 3, "drive", "likely")]),
         ("spin", [("src/lib.rs", 3, "drive", "likely")]),
-        ("lamp.lamp_on", [("c/lamp.c", 3, "twice", "likely"), ("c/room.c", 3, "enter", "likely")]),
+        ("lamp.lamp_on", [("c/lamp.c", 3, "twice", "certain"), ("c/room.c", 3, "enter", "certain")]),
         ("room.twice", []),
         ("ring", [("php/Door.php", 5, "Door.knock", "likely")]),
         ("Flow", [("cs/House.cs", 4, "House.Run", "likely")]),

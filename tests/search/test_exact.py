@@ -429,6 +429,17 @@ def test_the_innermost_definition_around_a_match_is_given_once() -> None:
     assert (eight.before, eight.after) == ((), ("line 9",))
 
 
+def test_of_a_long_definition_the_lines_near_a_match_are_given() -> None:
+    source = MemorySource({"f": "".join(f"line {number}\n" for number in range(1, 201)).encode()})
+    request = GrepRequest("line 50$", definitions=True)
+    with exact.Grep(source, request, definitions=lambda *_: [(1, 120)]) as found:
+        (line,) = next(iter(found)).lines
+    assert (len(line.before), len(line.after)) == (49, 70)
+    with exact.Grep(source, request, definitions=lambda *_: [(1, 121)]) as found:
+        (line,) = next(iter(found)).lines
+    assert (len(line.before), len(line.after)) == (20, 20)
+
+
 def test_the_whole_search_has_a_time_limit() -> None:
     files = {f"f{number}": b"a" * 60 + b"!\n" for number in range(6)}
     result = grep(MemorySource(files), GrepRequest("(a|aa)+$", time_limit_s=0.02))

@@ -8,6 +8,7 @@ import pytest
 
 from findling.model import errors
 from findling.store.local import fulltext, fulltext_files
+from findling.store.local.schema import IndexDamaged
 
 resource = pytest.importorskip("resource")
 
@@ -48,3 +49,14 @@ def test_an_earlier_list_of_its_segments_is_noticed(tmp_path: Path) -> None:
     assert not fulltext_files.usable(directory, IDENTITY)
     (directory / "meta.json").write_bytes(states[1])
     assert fulltext_files.usable(directory, IDENTITY)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["An IO error occurred: 'Input/output error (os error 5)'", 'Os { code: 5, kind: Uncategorized, message: "..." }'],
+)
+def test_a_disk_that_fails_is_no_damage(said: str, tmp_path: Path) -> None:
+    """What the library says of it in either form; damage would cost the whole index."""
+    found = fulltext._map_error(ValueError(said), tmp_path, IDENTITY)
+    assert isinstance(found, errors.IndexUnavailable) and not isinstance(found, IndexDamaged)
+    assert "Input/output error" in str(found)

@@ -45,6 +45,8 @@ MOST_MEANT = 10
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
 
+_CALLED = ("fn", "method")
+
 NO_USES = ("write", "return", "export", "package")
 """Kinds of `Use` that use no definition."""
 
@@ -335,6 +337,9 @@ class EdgeSearch:
         enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
         if meaning is not None:
             target = self._definition(meaning)
+            if target is not None and here.rules.row.fields and use.kind == "type" and target.symbol.kind in _CALLED:
+                types = [each for each in self._resolver.visible(here, use.name) if each[1].kind in TYPES]
+                target = Definition(*types[0]) if len(types) == 1 else None  # a type has its name beside a function's
             if target is not None and not (here.rules.row.fields == "apart" and _is_field(use, target)):
                 kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
                 yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
@@ -418,7 +423,7 @@ def _within(here: FileNames, position: int, around: int) -> bool:
 
 def _is_field(use: Use, definition: Definition) -> bool:
     """Whether a field is read, not a method of its name: nothing is called, nor meant without being called."""
-    return use.kind == "read" and not use.arguments and definition.symbol.kind in ("fn", "method")
+    return use.kind == "read" and not use.arguments and definition.symbol.kind in _CALLED
 
 
 def _fits(use: Use, definition: Definition) -> bool:

@@ -79,9 +79,9 @@ class GrepRequest(Struct, frozen=True):
     ``pattern``: an expression, or several of which any may match. ``inverted``: the lines that do not match.
     ``multiline``: matches may span lines. ``limit``: most lines to return, 0 for all. Counting goes on past it unless
     ``stop_at_limit``. ``per_file``: most lines of one file to find, 0 for all. ``before`` and ``after``: lines around
-    each match; ``definitions``: instead, all of the definition that it stands in. ``replacement``: what takes the place
-    of each match, with ``$1`` for a group. ``spans``: most columns that are kept of a line; ``offsets``: with the place
-    of each line in its text.
+    each match; ``definitions``: instead, the definition that it stands in, of a long one what is near the match.
+    ``replacement``: what takes the place of each match, with ``$1`` for a group. ``spans``: most columns that are kept
+    of a line; ``offsets``: with the place of each line in its text.
 
     ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; ``limit`` is of
     files then. ``time_limit_s``, ``cpu_s`` and ``max_bytes`` are for the whole search, above 0.
@@ -200,6 +200,13 @@ def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]
 _FIRST_LINE = Wanted(lines=1, stop_when_full=True)
 
 
+WHOLE_LINES = 120
+"""Up to so many lines a definition is shown whole around a match."""
+
+SIDE_LINES = 20
+"""Of a longer one, the lines that are shown on each side of a match."""
+
+
 def _around(lines: Sequence[tuple[int, int]]) -> Reach:
     """The lines of the innermost definition around a line, of the first and last lines of all."""
 
@@ -208,7 +215,8 @@ def _around(lines: Sequence[tuple[int, int]]) -> Reach:
         if not holding:
             return 0, 0
         first, last = max(holding, key=lambda each: (each[0], -each[1]))
-        return line - first, last - line
+        most = WHOLE_LINES if last - first < WHOLE_LINES else SIDE_LINES
+        return min(most, line - first), min(most, last - line)
 
     return reach
 

@@ -159,6 +159,7 @@ class Resolver:
             each
             for each in self.declared(symbol.name, rules.family)
             if each[1].qualified_name == symbol.qualified_name and not _is_hidden(*each, file, rules)
+            if (each[1].kind in TYPES) == (symbol.kind in TYPES)
         ]
         defining = [each for each in every if not each[0].path.endswith(rules.headers)]
         declaring = [each for each in every if each not in defining]

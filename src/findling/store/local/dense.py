@@ -8,6 +8,7 @@ one that was made for another model or store is made anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -167,6 +168,9 @@ class DenseIndex:
         try:
             self._write(rows)
         except OSError as error:
+            for path in self._files:
+                with suppress(OSError):
+                    dense_files.partial(path).unlink()
             raise map_os_error(error, self._models.directory) from error
 
     def _write(self, rows: int) -> None:
@@ -177,12 +181,12 @@ class DenseIndex:
             (files.units, [_words(part) for part in self._units]),
             (files.bits, (part[:, column] for column in columns for part in self._bits)),
         ):
-            partial = path.with_suffix(path.suffix + ".part")
-            partial.unlink(missing_ok=True)
-            with partial.open("xb") as file:
+            beside = dense_files.partial(path)
+            beside.unlink(missing_ok=True)
+            with beside.open("xb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).tobytes())
-            partial.replace(path)
+            beside.replace(path)
         files.write_about(About(rows, self._last), self._models.identity, self._width)
 
 

@@ -56,10 +56,15 @@ class DenseFiles(NamedTuple):
         return About(rows, last)
 
     def write_about(self, about: About, store: bytes, width: int) -> None:
-        partial = self.about.with_suffix(".part")
+        beside = partial(self.about)
         state = {"rows": about.rows, "in_columns": width, "last": about.last, "store": store.hex()}
-        partial.write_text(json.dumps(state))
-        partial.replace(self.about)
+        beside.write_text(json.dumps(state))
+        beside.replace(self.about)
+
+
+def partial(path: Path) -> Path:
+    """Where such a file is written before it takes its place."""
+    return path.with_suffix(f"{path.suffix}.part")
 
 
 def row_width(dimensions: int) -> int:

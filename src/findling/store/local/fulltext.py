@@ -193,8 +193,8 @@ def _map_error(error: Exception, directory: Path, identity: bytes | None) -> err
             f"The text index at {directory} cannot be used: {text}", remedy="Check the folder's permissions."
         )
     failed = _SYSTEM_ERROR.search(text)
-    if failed and int(failed[1]) not in fulltext_files.OF_WHAT_IS_THERE:
-        return fulltext_files.unavailable(directory, int(failed[1]))
+    if failed and (number := int(failed[1] or failed[2])) not in fulltext_files.OF_WHAT_IS_THERE:
+        return fulltext_files.unavailable(directory, number)
     if (
         any(sign in text for sign in _DIED_SIGNS)
         and identity is not None
@@ -204,7 +204,7 @@ def _map_error(error: Exception, directory: Path, identity: bytes | None) -> err
     return IndexDamaged(f"The text index at {directory} cannot be used: {text}")
 
 
-_SYSTEM_ERROR = re.compile(r"\bOs \{ code: (\d+)")
+_SYSTEM_ERROR = re.compile(r"\bOs \{ code: (\d+)|\(os error (\d+)\)")
 
 _DIED_SIGNS = ("was killed", "in a thread", "updater killed", "thread panicked")
 """A thread of the library's met an error, and another one says no more than that."""
