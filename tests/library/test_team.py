@@ -13,15 +13,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from file_servers import commit, git_server
 
 from findling import Engine
 from findling.engine.library.collections import data_directory
+from findling.engine.library.fetching.fetch_repo import sweep
+from findling.engine.remote.store import RemoteStore
 from findling.engine.remote.working import Work, Worker
 from findling.faces.cli.main import main
 from findling.model import errors
+from findling.model.types import IndexReport
 from findling.store.postgresql import Database, Team, View, ViewWriter
 from findling.store.postgresql.database import migrations
 from postgresql_server import Server
@@ -74,6 +78,14 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
 ) -> None:
     served = tmp_path / "served" / "acme" / "guide"
     first = commit(served, GUIDE)
+
+    def swept_meanwhile(store: RemoteStore, **given: Any) -> IndexReport:
+        """Another worker makes room before this one has read what it fetched."""
+        sweep(data_directory() / "workers", list)
+        return fill(store, **given)
+
+    fill = RemoteStore.fill
+    monkeypatch.setattr(RemoteStore, "fill", swept_meanwhile)
     with git_server(tmp_path / "served") as base:
         local(base.removeprefix("http://"))
         assert main(["team", "add", f"{base}/acme/guide/.git", "--every", "10m"]) == 0
