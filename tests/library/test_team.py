@@ -27,6 +27,7 @@ from findling.faces.cli.main import main
 from findling.model import errors
 from findling.model.types import IndexReport
 from findling.store.postgresql import Database, Team, View, ViewWriter
+from findling.store.postgresql import database as postgresql_database
 from findling.store.postgresql.database import migrations
 from postgresql_server import Server
 
@@ -210,7 +211,11 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
         (tmp_path / path).write_text(text, encoding="utf-8")
     assert main(["index", str(tmp_path), "--collection", "guide"]) == 0
     expected = found(url, "guide", "how is tea poured", monkeypatch, tmp_path)
-    older = Database(postgresql.new_database(f"version_{version}"))
+    name = f"version_{version}"
+    postgresql.new_database(name)
+    team._rows(f"CREATE ROLE {name} LOGIN")
+    team._rows(f"ALTER DATABASE {name} OWNER TO {name}")
+    older = Database(postgresql.url(name, name))
     older.rows("CREATE SCHEMA findling")
     older.rows("CREATE TABLE migrations (number int PRIMARY KEY)")
     for number, sql in enumerate(migrations()[:version], 1):
@@ -225,10 +230,23 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
             ):
                 for piece in out:
                     into.write(piece)
-    monkeypatch.setenv("FINDLING_STORE", older_url := postgresql.url(f"version_{version}"))
+    monkeypatch.setenv("FINDLING_STORE", older_url := older.url)
     with pytest.raises(errors.IndexUnavailable, match=f"has version {version} of the schema"):
         found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path)
-    assert older.migrate() == len(migrations())
+    assert main(["team", "status"]) == 2  # it only looks
+    monkeypatch.setattr(postgresql_database, "_LOCK_MS", 100)
+    monkeypatch.setattr(postgresql_database, "_LOCK_PAUSE_S", 0.05)
+    superuser = Database(postgresql.url(name))
+    with older.connect() as long, long.transaction():
+        long.execute("SELECT count(*) FROM postings")
+        migrating = threading.Thread(target=superuser.migrate)
+        migrating.start()
+        _until(lambda: bool(team._rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")))
+        assert older.rows("SELECT count(*) FROM postings")[0][0] > 0  # questions wait for a moment at the most
+    migrating.join()
+    assert older.migrate() == len(migrations())  # what a superuser migrated stays the owner's
+    owners = "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'findling'::regnamespace"
+    assert older.rows(owners) == [(name,)]
     assert found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path) == expected
     older.close()
 
