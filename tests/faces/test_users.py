@@ -341,6 +341,10 @@ def test_what_would_make_rights_void_is_refused(
         assert said in capsys.readouterr().err
     assert main(["team", "user", "list", *options]) == 0
     assert "anna" in capsys.readouterr().out
+    assert (
+        main(["team", "group", "add", "brief", *options]) == main(["team", "group", "remove", "brief", *options]) == 0
+    )
+    assert "brief removed" in capsys.readouterr().out
     assert main(["team", "user", "add", "x", "--store", stores[0].serving]) == 2
     assert "does not allow this" in capsys.readouterr().err
     assert main(["serve", str(root), "--http", "0", "--users"]) == 2

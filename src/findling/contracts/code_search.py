@@ -230,7 +230,7 @@ def _found(answer: Answer, hit: Hit, grounds: Grounds) -> Found:
 
 
 def provenance(hit: Hit) -> decide.Provenance:
-    """Which sides found a hit."""
+    """Whether a hit was found by its text, by its meaning or by both."""
     by_meaning = "semantic" in hit.sources
     by_text = bool(set(hit.sources) - {"semantic"})
     return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"

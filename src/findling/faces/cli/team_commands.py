@@ -209,6 +209,8 @@ def _group(opened: Team, args: Namespace) -> _Answer:
         raise InvalidInput("What about groups?", remedy="Usage: findling team group add|remove GROUP [NAME...]")
     rights = _rights(opened)
     (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
+    if what == "remove" and not names:
+        return _said("group", f"{group} removed")
     return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
 
 
