@@ -325,6 +325,10 @@ def test_what_would_make_rights_void_is_refused(
         Users(stores[0].owner)
     with pytest.raises(errors.InvalidInput, match="sees everything"):
         stores[0].rights.let_serve("postgres")
+    with psycopg.connect(postgresql.url(), autocommit=True) as db:  # it could become the owner
+        db.execute("CREATE ROLE sly LOGIN NOINHERIT IN ROLE owning")
+    with pytest.raises(errors.InvalidInput, match="sees everything"):
+        stores[0].rights.let_serve("sly")
     with pytest.raises(errors.NotFound, match="no role"):
         stores[0].rights.let_serve("nobody'; --")
     options = ["--store", stores[0].owner]

@@ -12,8 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from file_servers import commit, git_server
@@ -186,7 +188,18 @@ def test_a_worker_that_dies_gives_its_job_back_and_one_that_lost_it_publishes_no
     with pytest.raises(errors.Cancelled):
         worker(team, url)._published(dead, Worker(team, url, tmp_path)._records.start("fetch", "fetch_repo"))
     assert rows_of(team, "views") == 0
+    team.add([("project", str(tmp_path / "project"), "")], None)
     team.release(again)
+    assert team.sources()[0].attempts == 0
+    stopped = worker(team, url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(team, "take", lambda name: (Team.take(team, name), stopped.stop())[0])
+        assert stopped.work() == Work() and team.sources()[0].state == "queued"
+        patch.undo()
+        no_room = worker(team, url)
+        patch.setattr(no_room._records, "start", Mock(side_effect=errors.StorageFull("The disk is full.")))
+        assert no_room.work(once=True) == Work(failed=1) and "full" in team.sources()[0].problem
+    team._rows("UPDATE sources SET due_at = now()")
     assert worker(team, url).work(once=True) == Work(done=1)
 
 
@@ -201,6 +214,13 @@ def test_a_collection_that_another_program_publishes_waits_without_failing(
         assert (source.state, source.attempts, source.problem) == ("waiting", 0, "")
     team._rows("UPDATE sources SET due_at = now()")
     assert worker(team, url).work(once=True) == Work(done=1)
+    with ViewWriter(team.database, View("held", "live"), ""):  # has sent nothing yet
+        removing = threading.Thread(target=team.remove, args=("held",))
+        removing.start()
+        _until(lambda: bool(team._rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")))
+        assert rows_of(team, "views") == 1
+    removing.join()
+    assert rows_of(team, "views") == 0
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -260,6 +280,10 @@ def test_many_workers_do_each_job_once(team: Team, url: str) -> None:
             taken.append(lease.collection)
             team.done(lease, "c")
 
+    rows = [(f"r{number}", f"/nowhere/{number}", "") for number in range(400)]
+    with ThreadPoolExecutor(2) as adding:  # the same ones, in different orders
+        list(adding.map(lambda each: team.add(each, None), (rows, rows[::-1])))
+    team._rows("DELETE FROM sources WHERE substr(collection, 2)::int >= 60")
     threads = [threading.Thread(target=take, args=(f"w{number}",)) for number in range(4)]
     for thread in threads:
         thread.start()
