@@ -89,9 +89,11 @@ class Worker:
 
     def _do(self, lease: Lease, work: Work) -> None:
         emit("job_taken", collection=lease.collection, attempt=lease.attempt)
-        self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
-        job.kept = False
         try:
+            self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
+            job.kept = False
+            if self._ended.is_set():  # since the job was taken, when there was nothing yet to stop
+                job.stop()
             with self._kept(lease, job):
                 job.carry_out(lambda: {"published": self._published(lease, job)})
         except errors.Cancelled:
