@@ -51,7 +51,7 @@ PLACE_CHARS = 520
 """What the fields of a result take, apart from its path, its name and its body."""
 
 TEXT_LINES = 60
-"""Lines of a place that are compared with the query: what a person would look at."""
+"""How many lines of a place are compared with the query: about as many as a person would look at."""
 
 MORE_RESULTS = 20
 """The limit to suggest when the first results do not answer: it finds half of the files that those missed."""

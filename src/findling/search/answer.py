@@ -196,7 +196,7 @@ def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool 
 
 
 def is_sure(hits: Sequence[Hit], confidence: float) -> bool:
-    """Whether the first place probably is the answer."""
+    """Whether the first place is probably the answer."""
     if len(hits) < 2:
         return True
     first, second = hits[0].rank_value, hits[1].rank_value

@@ -144,7 +144,8 @@ def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
 def _list(opened: Team, args: Namespace) -> _Answer:
     found = opened.sources()
     rows = [(each.collection, f"{each.source}{f'#{each.branch}' if each.branch else ''}") for each in found]
-    return _Answer([rows] if rows else [], {"collections": [_value(each) for each in found]}, _status_of(found))
+    value = {"collections": [_value(each) for each in found]}
+    return _Answer([rows or [("collections", "none")]], value, _status_of(found))
 
 
 def _status(opened: Team, args: Namespace) -> _Answer:

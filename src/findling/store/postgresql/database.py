@@ -257,7 +257,7 @@ class Database:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """A block in which the database's errors become findling's."""
+        """A block that raises findling's errors in place of the database's."""
         with self._failures():
             yield
 
