@@ -181,6 +181,22 @@ def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -
         assert len(numbers(shown[7].body)) > LINES
 
 
+def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> None:
+    found = [replace(hit, group="docs" if place == 0 else "code", end_line=60) for place, hit in enumerate(TEN)]
+    bodies = [Body(FILE, range(1, 61), 60, parts=(60,))] * 10
+    query = Query("x", usual_chars=2_000)
+    document, code, further = [numbers(hit.body) for hit in show(found, bodies, query, sure=False)[:3]]
+    assert document and code == list(range(1, 61)) and len(further) < len(code)
+
+
+def test_a_place_of_which_the_head_alone_would_fit_is_a_line() -> None:
+    found = [replace(hit, start_line=100) for hit in TEN]
+    bodies = [Body(FILE, [1, *range(100, 301)], 300)] * 10
+    for chars, full in ((3_000, 3), (400, 1)):
+        shown = show(found, bodies, Query("x", usual_chars=chars), sure=False)
+        assert len([hit for hit in shown if hit.body]) == full and shown[0].body
+
+
 @pytest.mark.parametrize(
     ("values", "confidence", "sure"),
     [((1.0, 0.7), 0.9, True), ((1.0, 0.9), 0.9, False), ((1.0, 0.7), 0.2, False), ((1.0,), 0.2, True), ((), 0.0, True)],
