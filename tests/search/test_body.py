@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +89,24 @@ def test_a_very_long_line_is_cut_around_its_match() -> None:
 def test_lines_that_are_gone_since_are_not_shown() -> None:
     body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
     assert max(numbers(body.text(1_000, 100_000))) == 50
+    assert numbers(body.text(1_000, 1_000, whole_parts=True, first_chars=2_000)) == [1, *range(40, 51)]
+    gone = make_body(FILE[:3], [symbol(40, 80)], 40, 80, [(1, 2)], NO_SNIPPET)
+    assert gone.text(10, 100, whole_parts=True, first_chars=200) == ""
+    assert numbers(gone.text(10, 100, first_chars=200)) == [1, 2]
     assert NOTHING.text(10, 10) == ""
+
+
+def test_a_long_body_is_cut_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[int] = []
+    join = Body._joined
+
+    def counted(body: Body, lines: Sequence[int]) -> str:
+        joined.append(len(lines))
+        return join(body, lines)
+
+    monkeypatch.setattr(Body, "_joined", counted)
+    text = Body([""] * 20_000, range(1, 20_001), 20_000).text(20_000, 1_000)
+    assert 900 < len(text) <= 1_000 and sum(joined) < 3 * 20_000
 
 
 def test_a_definition_has_the_short_constants_of_its_file_that_it_names() -> None:
