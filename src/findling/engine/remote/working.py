@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -89,9 +89,11 @@ class Worker:
 
     def _do(self, lease: Lease, work: Work) -> None:
         emit("job_taken", collection=lease.collection, attempt=lease.attempt)
-        self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
-        job.kept = False
         try:
+            self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
+            job.kept = False
+            if self._ended.is_set():  # since the job was taken, when there was nothing yet to stop
+                job.stop()
             with self._kept(lease, job):
                 job.carry_out(lambda: {"published": self._published(lease, job)})
         except errors.Cancelled:
@@ -146,15 +148,20 @@ class Worker:
         request = checked(RepoRequest(lease.source, lease.branch, include=_EVERYTHING), configured)
         assert isinstance(request, RepoRequest)
         request = replace(request, exclude=())  # what is left out is what a folder's index leaves out
-        try:
-            folder, commit = fetch_repo.files_of(self._directory, job, request, configured.fetch, known)
-        except errors.StorageFull:  # what other jobs left only saves time
-            fetch_repo.sweep(self._directory, lambda: [os.fspath(fetch_repo.home_of(self._directory, request))])
-            folder, commit = fetch_repo.files_of(self._directory, job, request, configured.fetch, known)
-        if commit == known:
-            self._team.done(lease, commit)
-        else:
-            self._fill(folder, configured, lease, job, commit)
+        with ExitStack() as held:  # until all is published: another worker may want the folder, or its room
+
+            def bring() -> tuple[Path, str]:
+                return held.enter_context(fetch_repo.files_of(self._directory, job, request, configured.fetch, known))
+
+            try:
+                folder, commit = bring()
+            except errors.StorageFull:  # what other jobs left only saves time
+                fetch_repo.sweep(self._directory, lambda: [os.fspath(fetch_repo.home_of(self._directory, request))])
+                folder, commit = bring()
+            if commit == known:
+                self._team.done(lease, commit)
+            else:
+                self._fill(folder, configured, lease, job, commit)
         return commit
 
     def _store(self, folder: Path, configured: Config, lease: Lease) -> RemoteStore:

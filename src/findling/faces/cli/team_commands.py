@@ -53,7 +53,8 @@ def team(args: Namespace, session: Session) -> int:
     for option in ("every", "branch", "name"):
         if getattr(args, option) and args.action != "add":
             raise InvalidInput(f"--{option} is for 'findling team add'.")
-    with _opened() as (opened, _):
+    reads = args.action in ("list", "status") or (args.action == "user" and args.subjects[:1] == ["list"])
+    with _opened(migrate=not reads) as (opened, _):
         answer = action(opened, args)
     with session.printing():
         session.view(Root(Path.cwd(), "")).records(answer.blocks, {"store": opened.database.url, **answer.value})
@@ -61,8 +62,9 @@ def team(args: Namespace, session: Session) -> int:
 
 
 @contextmanager
-def _opened() -> Iterator[tuple[Team, str]]:
-    """The team's part of the store that is configured, with its schema up to date, and the store's address."""
+def _opened(*, migrate: bool = True) -> Iterator[tuple[Team, str]]:
+    """The team's part of the store that is configured, and the store's address. ``migrate``: bring its schema up to
+    date; else one that is not raises the store's errors."""
     url = fetch_configuration().store.url
     if url is None:
         raise ConfigError(
@@ -73,7 +75,10 @@ def _opened() -> Iterator[tuple[Team, str]]:
 
     database = postgresql.Database(url)
     try:
-        database.migrate()
+        if migrate:
+            database.migrate()
+        else:
+            database.check_version()
         yield postgresql.Team(database), url
     finally:
         database.close()
@@ -120,7 +125,8 @@ def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
 def _list(opened: Team, args: Namespace) -> _Answer:
     found = opened.sources()
     rows = [(each.collection, f"{each.source}{f'#{each.branch}' if each.branch else ''}") for each in found]
-    return _Answer([rows] if rows else [], {"collections": [_value(each) for each in found]}, _status_of(found))
+    value = {"collections": [_value(each) for each in found]}
+    return _Answer([rows or [("collections", "none")]], value, _status_of(found))
 
 
 def _status(opened: Team, args: Namespace) -> _Answer:
@@ -204,6 +210,8 @@ def _group(opened: Team, args: Namespace) -> _Answer:
         raise InvalidInput("What about groups?", remedy="Usage: findling team group add|remove GROUP [NAME...]")
     rights = _rights(opened)
     (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
+    if what == "remove" and not names:
+        return _said("group", f"{group} removed")
     return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
 
 

@@ -125,7 +125,7 @@ class Rights:
         """Let a role of the database read for users, and nothing else. Raises `InvalidInput` for one that would see
         everything, and `NotFound`."""
         rows = self._rows(
-            "SELECT rolsuper OR rolbypassrls OR pg_has_role(rolname, nspowner, 'USAGE'), quote_ident(rolname) "
+            "SELECT rolsuper OR rolbypassrls OR pg_has_role(rolname, nspowner, 'MEMBER'), quote_ident(rolname) "
             "FROM pg_roles, pg_namespace WHERE rolname = %s AND nspname = 'findling'",
             role,
         )

@@ -104,7 +104,7 @@ class Team:
         already is queued anew, a parked job too. Raises `InvalidInput` for a name that has another source."""
         every = None if every_s is None else timedelta(seconds=every_s)
         with self.database.failures(), self.database.connect() as connection, connection.transaction():
-            for name, source, branch in rows:
+            for name, source, branch in sorted(rows):  # in one order: two lists must not wait for each other
                 found = connection.execute(
                     "INSERT INTO sources (collection, source, branch, every) VALUES (%s, %s, %s, %s) "
                     "ON CONFLICT (collection) DO UPDATE SET branch = excluded.branch, every = excluded.every, "
@@ -194,7 +194,7 @@ class Team:
     def release(self, lease: Lease, *, wait: bool = False) -> None:
         """Give a job back untried; with ``wait`` nobody takes it at once."""
         self._rows(
-            "UPDATE sources SET worker = '', lease_until = NULL, attempts = attempts - 1, "
+            "UPDATE sources SET worker = '', lease_until = NULL, attempts = greatest(attempts - 1, 0), "
             "due_at = CASE WHEN %s THEN now() + %s ELSE due_at END WHERE collection = %s AND worker = %s",
             wait,
             timedelta(seconds=RETRY_S),
@@ -207,9 +207,9 @@ def finish(connection: Connection, lease: Lease, commit: str) -> None:
     """Note in the transaction that publishes a collection that its job is done. Raises `Cancelled` where the job is not
     this worker's any more: then nothing may be published."""
     found = connection.execute(
-        "UPDATE sources SET worker = '', lease_until = NULL, attempts = 0, problem = '', done_at = now(), "
+        "UPDATE sources SET worker = '', lease_until = NULL, attempts = 0, problem = '', done_at = clock_timestamp(), "
         "done_count = done_count + 1, commit = %s, "
-        "due_at = CASE WHEN due_at > taken_at THEN due_at ELSE now() + every END "  # added again meanwhile
+        "due_at = CASE WHEN due_at > taken_at THEN due_at ELSE clock_timestamp() + every END "  # added again meanwhile
         "WHERE collection = %s AND worker = %s RETURNING 1",
         (commit, lease.collection, lease.worker),
     ).fetchone()
