@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 from urllib.error import HTTPError
 
+import psycopg
 import pytest
 import yaml
 from served import COMMAND, INITIALIZE, start
@@ -97,13 +98,23 @@ def test_a_backup_is_restored_with_all_that_it_had(
     postgresql: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.py").write_text("def pour(cup):\n    return cup\n", encoding="utf-8")
-    url = postgresql.new_database("backed_up")
+
+    def owned(name: str) -> str:
+        """The address of a new database of a role that is no superuser."""
+        with psycopg.connect(postgresql.new_database(name), autocommit=True) as db:
+            db.execute(f"ALTER DATABASE {name} OWNER TO keeping")
+        return postgresql.url(name, "keeping")
+
+    with psycopg.connect(postgresql.url(), autocommit=True) as db:
+        db.execute("CREATE ROLE keeping LOGIN")
+    url = owned("backed_up")
     for words in (["index", str(tmp_path), "--collection", "tea"], ["team", "user", "add", "anna"]):
         assert main([*words, "--store", url]) == 0
     found = binaries()
     assert found is not None
-    copy = postgresql.new_database("restored")
-    dumped = subprocess.run([found / "pg_dump", "-Fc", "-n", "findling", url], check=True, capture_output=True)
+    copy = owned("restored")
+    dump = [found / "pg_dump", "-Fc", "-n", "findling", "--enable-row-security", url]
+    dumped = subprocess.run(dump, check=True, capture_output=True)
     subprocess.run([found / "pg_restore", "--exit-on-error", "-d", copy], check=True, input=dumped.stdout)
     monkeypatch.setenv("FINDLING_STORE", copy)
     monkeypatch.setenv("FINDLING_COLLECTION", "tea")

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from findling.engine.remote.users import Users
 from findling.faces.cli.main import main
 from findling.model import errors
 from findling.store.postgresql import Database, Rights, hashed
+from findling.store.postgresql.database import CONNECTIONS
 from postgresql_server import Server
 
 SECRET = "zanzibar"
@@ -232,7 +235,7 @@ def test_rights_hold_from_the_next_question_on_and_a_denial_beats_every_allowanc
     opened = workspace(stores[0], root, "carl", "*")
 
     def sees(name: str) -> bool:
-        reply = call("search_code", {"query": "price_basket"}, opened)
+        reply = call("search_code", {"query": "how is a basket priced"}, opened)  # by meaning, too
         return f"{name}/shop/basket.py" in str(reply) or (not reply.is_error and "shop/basket.py" in str(reply))
 
     try:
@@ -243,13 +246,32 @@ def test_rights_hold_from_the_next_question_on_and_a_denial_beats_every_allowanc
         rights.add_to_group("all", ["carl"])
         assert sees("hidden")
         rights.judge("guests", "hidden", allowed=False)
-        assert "hidden/" not in str(call("search_code", {"query": "price_basket"}, opened))
+        assert sees("open")
+        assert "hidden/" not in str(call("search_code", {"query": "how is a basket priced"}, opened))
         rights.remove_user("carl")
         assert not sees("open")
     finally:
         opened.close()
         rights.add_user("carl")
         rights.remove_from_group("guests", [])
+
+
+def test_a_server_keeps_few_connections_however_many_users_it_has(stores: tuple[Store, Store]) -> None:
+    users = [Database(stores[0].serving, user=name) for name in ("anna", "bob", *(f"user{n}" for n in range(30)))]
+    with ThreadPoolExecutor(8) as threads:
+        seen = list(threads.map(Database.collections, users * 2))
+    assert seen[:2] == seen[32:34] == [["open"], ["hidden", "open"]] and seen[2:32] == [[]] * 30
+    for most in (CONNECTIONS, 0):
+        with psycopg.connect(stores[0].owner, autocommit=True) as db:
+            count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'serving' AND datname = current_database()"
+            for _ in range(200):  # one that was closed goes a little later
+                found = db.execute(count).fetchone()
+                if found is not None and found[0] <= most:
+                    break
+                time.sleep(0.05)
+            assert found is not None and found[0] <= most
+        for each in users:
+            each.close()
 
 
 def test_a_server_knows_its_users_by_tokens_or_by_a_proxy(stores: tuple[Store, Store], root: Path) -> None:
@@ -303,6 +325,10 @@ def test_what_would_make_rights_void_is_refused(
         Users(stores[0].owner)
     with pytest.raises(errors.InvalidInput, match="sees everything"):
         stores[0].rights.let_serve("postgres")
+    with psycopg.connect(postgresql.url(), autocommit=True) as db:  # it could become the owner
+        db.execute("CREATE ROLE sly LOGIN NOINHERIT IN ROLE owning")
+    with pytest.raises(errors.InvalidInput, match="sees everything"):
+        stores[0].rights.let_serve("sly")
     with pytest.raises(errors.NotFound, match="no role"):
         stores[0].rights.let_serve("nobody'; --")
     options = ["--store", stores[0].owner]
@@ -314,11 +340,22 @@ def test_what_would_make_rights_void_is_refused(
         ("token revoke carl", "no token"),
         ("user remove nobody", "no user"),
         ("allow staff", "Usage"),
+        ("allow staff sh\udcffop", "not UTF-8"),
+        (f"allow staff {'x' * 5_000}", "more than 2,000 characters"),
+        (f"add {'x' * 5_000}", "more than 2,000 characters"),
     ):
         assert main(["team", *words.split(), *options]) == 2
         assert said in capsys.readouterr().err
+    assert main(["team", "deny", "staff", "Shop", *options]) == 0
+    assert "there is no such collection" in capsys.readouterr().out
+    assert main(["team", "deny", "staff", "hidden", *options]) == 0
+    assert "no such" not in capsys.readouterr().out
     assert main(["team", "user", "list", *options]) == 0
     assert "anna" in capsys.readouterr().out
+    assert (
+        main(["team", "group", "add", "brief", *options]) == main(["team", "group", "remove", "brief", *options]) == 0
+    )
+    assert "brief removed" in capsys.readouterr().out
     assert main(["team", "user", "add", "x", "--store", stores[0].serving]) == 2
     assert "does not allow this" in capsys.readouterr().err
     assert main(["serve", str(root), "--http", "0", "--users"]) == 2

@@ -12,17 +12,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from file_servers import commit, git_server
 
 from findling import Engine
 from findling.engine.library.collections import data_directory
+from findling.engine.library.fetching.fetch_repo import sweep
+from findling.engine.remote.store import RemoteStore
 from findling.engine.remote.working import Work, Worker
 from findling.faces.cli.main import main
 from findling.model import errors
+from findling.model.types import IndexReport
 from findling.store.postgresql import Database, Team, View, ViewWriter
+from findling.store.postgresql import database as postgresql_database
 from findling.store.postgresql.database import migrations
 from postgresql_server import Server
 
@@ -74,6 +81,14 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
 ) -> None:
     served = tmp_path / "served" / "acme" / "guide"
     first = commit(served, GUIDE)
+
+    def swept_meanwhile(store: RemoteStore, **given: Any) -> IndexReport:
+        """Another worker makes room before this one has read what it fetched."""
+        sweep(data_directory() / "workers", list)
+        return fill(store, **given)
+
+    fill = RemoteStore.fill
+    monkeypatch.setattr(RemoteStore, "fill", swept_meanwhile)
     with git_server(tmp_path / "served") as base:
         local(base.removeprefix("http://"))
         assert main(["team", "add", f"{base}/acme/guide/.git", "--every", "10m"]) == 0
@@ -96,6 +111,12 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
         assert main(["team", "add", f"{base}/acme/guide/.git"]) == 0
         assert main(["worker", "--once"]) == 0  # nothing new: nothing is read or published
         assert team._rows("SELECT generation FROM views") == generation and team.sources()[0].done_count == 3
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "steal.py").write_text("def steal_tea(): pass\n", encoding="utf-8")
+        assert main(["index", str(tmp_path / "other"), "--collection", "acme/guide"]) == 0
+        assert main(["team", "add", f"{base}/acme/guide/.git"]) == 0
+        assert main(["worker", "--once"]) == 0  # the commit is known, and not what is published
+        assert "brew.py" in found(url, "acme/guide", "how is tea brewed", monkeypatch, tmp_path)
     capsys.readouterr()
     assert main(["team", "status"]) == 0 and "done" in capsys.readouterr().out
     assert main(["team", "list", "--json"]) == 0 and '"done_count":' in capsys.readouterr().out.replace(" :", ":")
@@ -173,7 +194,18 @@ def test_a_worker_that_dies_gives_its_job_back_and_one_that_lost_it_publishes_no
     with pytest.raises(errors.Cancelled):
         worker(team, url)._published(dead, Worker(team, url, tmp_path)._records.start("fetch", "fetch_repo"))
     assert rows_of(team, "views") == 0
+    team.add([("project", str(tmp_path / "project"), "")], None)
     team.release(again)
+    assert team.sources()[0].attempts == 0
+    stopped = worker(team, url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(team, "take", lambda name: (Team.take(team, name), stopped.stop())[0])
+        assert stopped.work() == Work() and team.sources()[0].state == "queued"
+        patch.undo()
+        no_room = worker(team, url)
+        patch.setattr(no_room._records, "start", Mock(side_effect=errors.StorageFull("The disk is full.")))
+        assert no_room.work(once=True) == Work(failed=1) and "full" in team.sources()[0].problem
+    team._rows("UPDATE sources SET due_at = now()")
     assert worker(team, url).work(once=True) == Work(done=1)
 
 
@@ -188,6 +220,13 @@ def test_a_collection_that_another_program_publishes_waits_without_failing(
         assert (source.state, source.attempts, source.problem) == ("waiting", 0, "")
     team._rows("UPDATE sources SET due_at = now()")
     assert worker(team, url).work(once=True) == Work(done=1)
+    with ViewWriter(team.database, View("held", "live"), ""):  # has sent nothing yet
+        removing = threading.Thread(target=team.remove, args=("held",))
+        removing.start()
+        _until(lambda: bool(team._rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")))
+        assert rows_of(team, "views") == 1
+    removing.join()
+    assert rows_of(team, "views") == 0
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -198,7 +237,11 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
         (tmp_path / path).write_text(text, encoding="utf-8")
     assert main(["index", str(tmp_path), "--collection", "guide"]) == 0
     expected = found(url, "guide", "how is tea poured", monkeypatch, tmp_path)
-    older = Database(postgresql.new_database(f"version_{version}"))
+    name = f"version_{version}"
+    postgresql.new_database(name)
+    team._rows(f"CREATE ROLE {name} LOGIN")
+    team._rows(f"ALTER DATABASE {name} OWNER TO {name}")
+    older = Database(postgresql.url(name, name))
     older.rows("CREATE SCHEMA findling")
     older.rows("CREATE TABLE migrations (number int PRIMARY KEY)")
     for number, sql in enumerate(migrations()[:version], 1):
@@ -213,10 +256,23 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
             ):
                 for piece in out:
                     into.write(piece)
-    monkeypatch.setenv("FINDLING_STORE", older_url := postgresql.url(f"version_{version}"))
+    monkeypatch.setenv("FINDLING_STORE", older_url := older.url)
     with pytest.raises(errors.IndexUnavailable, match=f"has version {version} of the schema"):
         found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path)
-    assert older.migrate() == len(migrations())
+    assert main(["team", "status"]) == 2  # it only looks
+    monkeypatch.setattr(postgresql_database, "_LOCK_MS", 100)
+    monkeypatch.setattr(postgresql_database, "_LOCK_PAUSE_S", 0.05)
+    superuser = Database(postgresql.url(name))
+    with older.connect() as long, long.transaction():
+        long.execute("SELECT count(*) FROM postings")
+        migrating = threading.Thread(target=superuser.migrate)
+        migrating.start()
+        _until(lambda: bool(team._rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")))
+        assert older.rows("SELECT count(*) FROM postings")[0][0] > 0  # questions wait for a moment at the most
+    migrating.join()
+    assert older.migrate() == len(migrations())  # what a superuser migrated stays the owner's
+    owners = "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'findling'::regnamespace"
+    assert older.rows(owners) == [(name,)]
     assert found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path) == expected
     older.close()
 
@@ -230,6 +286,10 @@ def test_many_workers_do_each_job_once(team: Team, url: str) -> None:
             taken.append(lease.collection)
             team.done(lease, "c")
 
+    rows = [(f"r{number}", f"/nowhere/{number}", "") for number in range(400)]
+    with ThreadPoolExecutor(2) as adding:  # the same ones, in different orders
+        list(adding.map(lambda each: team.add(each, None), (rows, rows[::-1])))
+    team._rows("DELETE FROM sources WHERE substr(collection, 2)::int >= 60")
     threads = [threading.Thread(target=take, args=(f"w{number}",)) for number in range(4)]
     for thread in threads:
         thread.start()

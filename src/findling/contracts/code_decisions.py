@@ -59,7 +59,7 @@ SKIPPED: Mapping[Skip, str] = {
     "mismatch": "semantic_backend_error",
     "failed": "semantic_backend_error",
 }
-"""What the contract calls each reason not to ask by meaning; `semantic_disabled` is for a mode that is off."""
+"""The contract's name for each reason not to search by meaning; `semantic_disabled` is for a mode that is off."""
 
 FALLBACK: frozenset[Skip | None] = frozenset(("none", "down", "slow", "mismatch", "failed"))
 """Those for which text stands in for meaning that was wanted."""

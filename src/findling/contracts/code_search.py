@@ -51,7 +51,7 @@ PLACE_CHARS = 520
 """What the fields of a result take, apart from its path, its name and its body."""
 
 TEXT_LINES = 60
-"""Lines of a place that are compared with the query: what a person would look at."""
+"""How many lines of a place are compared with the query: about as many as a person would look at."""
 
 MORE_RESULTS = 20
 """The limit to suggest when the first results do not answer: it finds half of the files that those missed."""
@@ -230,7 +230,7 @@ def _found(answer: Answer, hit: Hit, grounds: Grounds) -> Found:
 
 
 def provenance(hit: Hit) -> decide.Provenance:
-    """Which sides found a hit."""
+    """Whether a hit was found by its text, by its meaning or by both."""
     by_meaning = "semantic" in hit.sources
     by_text = bool(set(hit.sources) - {"semantic"})
     return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"

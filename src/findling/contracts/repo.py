@@ -44,7 +44,7 @@ NOTE_CHARS = 200
 """Kept for what is said after a file's text: where it was cut, and that it has changed."""
 
 ALL_DEFINITIONS = 10_000
-"""More than an index lists for one name: kinds are filtered afterwards."""
+"""A limit above what an index lists for one name, because kinds are filtered only afterwards."""
 
 
 # --- meaning ---------------------------------------------------------------------------------------------------

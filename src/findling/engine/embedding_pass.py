@@ -241,7 +241,7 @@ class _Gathering:
         self._anew = anew
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
-        """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
+        """The next files to embed, with texts enough for some requests, and how many of ``waiting`` were looked at."""
         group: list[_File] = []
         texts = taken = 0
         # a folder is opened anew for each group: the embedder may take long

@@ -74,7 +74,7 @@ def active_job(store: OpenStore) -> Job | None:
 
 
 def stop(store: OpenStore) -> int:
-    """Ask the jobs over a folder and its commits to end, wait for that for some seconds; how many there were."""
+    """How many jobs over a folder and its commits were asked to end. Waits some seconds until they have."""
     records, place = records_of(store.directory), _place_of(*store.manifest_key)
     commits = _place_of(os.fspath(roots.index_owner(store.root)), "")
 

@@ -83,7 +83,6 @@ class Searched:
         if self._joined is None or every != self._indexes:  # one was closed meanwhile
             parts = [Part(index, each.name) for index, each in zip(every, self.collections, strict=True)]
             self._joined, self._indexes = JoinedIndex(parts), every
-            self._channel.forget()
         return self._joined
 
     def collection_of(self, entry_id: int) -> int:

@@ -322,20 +322,22 @@ class KeptChannel:
 
     def __init__(self) -> None:
         self._channel: SemanticChannel | None = None
-        self._of = ""
+        self._reader: Index | None = None
+        self._fingerprint = ""
 
     def of(self, reader: Index, embedder: Embedder, model_id: Callable[[str], int | None]) -> SemanticChannel | None:
-        """Made anew where the embedder is another by then; None without vectors of it. ``model_id``: the number that
-        the index has for a fingerprint's id."""
+        """The channel, made anew for another reader or embedder; None without vectors of the embedder. ``model_id``:
+        the number that the index has for a fingerprint's id."""
         fingerprint = embedder.fingerprint.id
-        if self._channel is None or self._of != fingerprint:
+        if self._channel is None or self._reader is not reader or self._fingerprint != fingerprint:
             number = model_id(fingerprint)
             if number is None:
                 return None
             from findling.search.semantic import SemanticChannel
 
-            self._channel, self._of = SemanticChannel(reader, embedder, number), fingerprint
+            self._channel = SemanticChannel(reader, embedder, number)
+            self._reader, self._fingerprint = reader, fingerprint
         return self._channel
 
     def forget(self) -> None:
-        self._channel = None
+        self._channel = self._reader = None

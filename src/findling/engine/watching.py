@@ -45,7 +45,7 @@ PAUSE = 2
 """After taking something in, so many times as long as it took nothing is taken in: a third of a core at most."""
 
 TURN_LOOK_S = 0.2
-"""How soon one that waits for its turn hears that it is to stop."""
+"""How often a watcher that waits for its turn looks whether it should stop."""
 
 POLL_LEAST_S, POLL_PAUSE = 5.0, 50
 """Without the system's help everything is looked at this often, and at most a fiftieth of the time."""

@@ -26,7 +26,7 @@ def remembered(most: int) -> Callable[[Callable[_Arguments, _Result]], Callable[
 
 
 class Remembered(dict[_Key, _Result]):
-    """A cache of a function's results by argument; when it has ``most`` entries it is emptied at once."""
+    """A cache of a function's results by argument; once it has ``most`` entries, the next one empties it."""
 
     def __init__(self, function: Callable[[_Key], _Result], most: int) -> None:
         super().__init__()

@@ -94,8 +94,9 @@ def fetch(
 def located(
     url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL, credentials: Credentials = NO_CREDENTIALS
 ) -> str:
-    """Where redirects lead in the end, each checked as by `fetch`. Of the last answer only the head is read. A server
-    is sent those of ``credentials`` that are for it."""
+    """Where redirects lead in the end, each checked as by `fetch`. Of the last answer only the head is read. The server
+    of ``url`` is sent those of ``credentials`` that are for it. Raises `FetchRefused` for a redirect to another server
+    that there are credentials for: they would open whatever the first one chooses."""
     with _answered(url, allowed_hosts, None, lambda: None, pace, credentials) as answer:
         _extent(answer, None)
         return answer.url
@@ -122,18 +123,27 @@ def _answered(
     """The answer at the end of all redirects, each of which is checked like the first URL."""
     rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
     secure = False
+    first = target_of(url, allowed_hosts)
+    stayed = True
     for _ in range(MAX_REDIRECTS + 1):
         target = target_of(url, allowed_hosts)
+        stayed = stayed and (target.scheme, target.authority) == (first.scheme, first.authority)
         if secure and target.scheme != "https":
             raise FetchRefused(f"The server redirects from https to {target.shown}.")
         secure = target.scheme == "https"
+        authorization = credentials.header_for(target)
+        if authorization and not stayed:
+            raise FetchRefused(
+                f"{first.shown} redirects to {target.host}, for which fetch.credentials has a line.",
+                remedy="If the repository has moved there, add its new address instead.",
+            )
         check()
         addresses = addresses_of(target)
         with _told(target):
             connection = Connection(target, addresses, stall_s=pace.stall_s, within_s=pace.head_s)
         with connection:
             with _told(target):
-                own = {"Authorization": header} if (header := credentials.header_for(target)) else {}
+                own = {"Authorization": authorization} if authorization else {}
                 head = connection.ask("GET", {"Accept": "*/*", **rest, **own})
             if head.status not in _REDIRECTS:
                 yield _Answer(url, target, connection, head)

@@ -188,8 +188,9 @@ class RootFiles:
 def stamp_of(status: os.stat_result) -> int:
     """A number for the state of a file, which tells it from other states of the same size. Never negative.
 
-    It is made of the time of the last change of its content, which anybody can set, and of the last change of anything
-    about it, which the system sets; mixed, so that a step of one cannot make up for a step of the other.
+    It combines two times: mtime, of the last change of the content, which anybody can set, and ctime, of the last
+    change of anything about the file, which only the system sets. They are hashed, so that a step in one cannot cancel
+    a step in the other.
     """
     return (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS
 

@@ -20,10 +20,10 @@ DEADLINE_S: Final = 5.0
 """Processor time for one file. Generous, because nobody waits for the answer."""
 
 MIN_DOC_CHARACTERS: Final = 20
-"""Shorter comments say no more than the definition's name."""
+"""Shorter comments are left out: they say no more than the name of the definition."""
 
 RECOGNISED_WORDS: Final = 6
-"""A comment is recognised by its first words, as many as this."""
+"""How many of its first words a comment is recognised by."""
 
 BEFORE_BYTES: Final = 400
 """How far before a definition its documenting string (``@doc``) is looked for; attributes may stand between."""

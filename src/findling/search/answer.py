@@ -115,11 +115,11 @@ RELATED_SHARE, RELATED_LINES = 0.3, 12
 of a whole answer that is bounded may be the calls that connect its places."""
 
 CHARS = 6_000
-"""What an answer shows, where nothing else is said: what an agent reads without harm, with three places in full."""
+"""How much an answer shows by default: what an agent can well read, enough for three places in full."""
 
 SURE = 0.2
-"""How far behind the first place the second is, by share of its value, where the first file is right in 92 of 100
-questions about whole repositories."""
+"""The order is sure if the second place is behind the first by this share of its value: then the first file was right
+for 92 of 100 questions about whole repositories."""
 
 OPEN = 3
 """Places that are shown in full where the order is open."""
@@ -211,7 +211,7 @@ def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool 
 
 
 def is_sure(hits: Sequence[Hit], confidence: float) -> bool:
-    """Whether the first place probably is the answer."""
+    """Whether the first place is probably the answer."""
     if len(hits) < 2:
         return True
     first, second = hits[0].rank_value, hits[1].rank_value

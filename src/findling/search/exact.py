@@ -275,7 +275,7 @@ class Grep:
         self.close()
 
     def list_candidates(self) -> Sequence[FileRef]:
-        """Ask the source for every file that may match now; afterwards it is only asked to read."""
+        """The files that may match. The source is asked for them once; after that it is only asked to read them."""
         if self._candidates is None:
             every = self._request.inverted or self._request.shape == "without"
             plan = ALL if every else self._compiled.plan

@@ -297,7 +297,8 @@ _ASCIIDOC_TABLE = re.compile(r"[ \t]*\|===[ \t]*\r?\n(.*?)\r?\n?(?:[ \t]*\|===[ 
 
 
 def _as_table(paragraph: Paragraph) -> Paragraph:
-    """Rows of web pages, of AsciiDoc and of sheets as lines with cells between bars; anything else as it is."""
+    """The paragraph with its table as lines of cells between bars, if it is a table of a web page, AsciiDoc or a sheet;
+    else the paragraph as it is."""
     kind, text = paragraph.kind, paragraph.text
     if kind == "html" and _HTML_ROW.search(text):
         before, *rows = (

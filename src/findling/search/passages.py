@@ -160,7 +160,7 @@ _WORKING = re.compile(
     r"|[-_. ](?:plan|todo|checklist|roadmap|meeting|minutes)(?=[-_. ][^/]*$)",
     re.IGNORECASE,
 )
-"""Paths of papers that people work from: they say what was meant to be, or was once so."""
+"""Paths of plans, minutes and to-do lists: they say what was intended or once true, not what is."""
 
 HEADING_WEIGHT = 0.8
 """What a passage is worth beside its text and its cosine, where its heading says the whole question: it is about what

@@ -223,7 +223,7 @@ class SemanticChannel:
     def propose_chunks(
         self, query: NDArray[np.float32], count: int, allowed: Set[int] | None
     ) -> dict[int, Sequence[int] | None]:
-        """As `propose`, with the places of the chunks."""
+        """The files of the nearest chunks, each with the numbers of these chunks in it, nearest first."""
         found: dict[int, list[int]] = {}
         for unit, _ in self._reader.nearest(query, self._model_id, count, allowed):
             found.setdefault(unit >> CHUNK_BITS, []).append(unit & _CHUNK)

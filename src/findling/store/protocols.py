@@ -141,7 +141,7 @@ class Proposals(Protocol):
         """At most ``limit`` (unit, sign bits of its vector that differ from the query's)."""
 
     def names(self) -> Collection[str]:
-        """Every squashed name that is defined, each once."""
+        """The squashed names of all definitions, without repetitions."""
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, at most about ``limit``: of more, those of the contents
@@ -152,10 +152,10 @@ class Proposals(Protocol):
 
 
 class Patterns(Protocol):
-    """Which files can hold a text."""
+    """What tells which files can contain a text, without reading them."""
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        """The entries whose content can hold what a plan asks for, of the files that are searched."""
+        """The entries, among the files that are searched, whose content can match the plan."""
 
 
 class Index(Manifests, Records, Proposals, Patterns, Protocol):

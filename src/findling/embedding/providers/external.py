@@ -30,7 +30,7 @@ BATCH_FACTOR: Final = 6
 
 
 class Service(Struct, frozen=True):
-    """A service. ``model``: the one used without a choice. ``dimensions``: model -> its usual number, where known.
+    """A service. ``model``: its default. ``dimensions``: model -> how long its vectors usually are, if known.
     ``input_types``: how a request marks a document and a query; '' where it does not."""
 
     name: str

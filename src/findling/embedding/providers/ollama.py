@@ -285,7 +285,7 @@ class OllamaClient:
         return list(found)
 
     def _tell(self, error_type: str, words: str) -> None:
-        """Log a failure that costs texts their vectors."""
+        """Log a failure because of which texts get no vectors."""
         events.semantic_error(operation="embed", error_type=error_type, message=words)
 
     def _no_model(self) -> EmbedderUnavailable:

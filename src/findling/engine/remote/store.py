@@ -74,7 +74,7 @@ class RemoteStore(OpenStore):
             if not names:
                 raise errors.IndexNotReady(
                     f"{self.database.url} has no collection.",
-                    remedy=f"'findling index --store {self.database.url} --collection NAME PATH' publishes one.",
+                    remedy=self._how_to_see_one,
                 )
         names = tuple(dict.fromkeys(names))
         alone = len(names) == 1
@@ -118,6 +118,14 @@ class RemoteStore(OpenStore):
         """Whether there is a place to look: what is in it a question is told in its first round trip."""
         return True
 
+    @property
+    def _how_to_see_one(self) -> str:
+        """The same whether a collection is absent or hidden from this role: it must not tell which."""
+        return (
+            f"'findling index --store {self.database.url} --collection NAME PATH' publishes one. "
+            "A role that does not own the tables reads through 'findling serve --users' alone."
+        )
+
     @contextmanager
     def for_one_answer(self) -> Iterator[None]:
         """All that a question asks is of one snapshot, and goes in as few round trips as it can. Raises `IndexNotReady`
@@ -133,7 +141,7 @@ class RemoteStore(OpenStore):
             del self.remote  # who comes next may find them
             raise errors.IndexNotReady(
                 f"{self.database.url} has no collection {names}.",
-                remedy=f"'findling index --store {self.database.url} --collection NAME PATH' publishes one.",
+                remedy=self._how_to_see_one,
             )
         if unpublished:
             raise errors.IndexNotReady(

@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling import config
+from findling import __version__, config
 from findling.engine.jobs import Records
 from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
 from findling.engine.remote.store import RemoteStore
+from findling.engine.semantics import choose
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.outbound.events import emit
@@ -89,9 +90,11 @@ class Worker:
 
     def _do(self, lease: Lease, work: Work) -> None:
         emit("job_taken", collection=lease.collection, attempt=lease.attempt)
-        self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
-        job.kept = False
         try:
+            self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
+            job.kept = False
+            if self._ended.is_set():  # since the job was taken, when there was nothing yet to stop
+                job.stop()
             with self._kept(lease, job):
                 job.carry_out(lambda: {"published": self._published(lease, job)})
         except errors.Cancelled:
@@ -142,19 +145,24 @@ class Worker:
             return ""
         configured = fetch_configuration()
         store = self._store(self._directory, configured, lease)
-        known = lease.commit if self._team.recipe_of(lease.collection) == store.recipe else ""
+        known = lease.commit if lease.how == _how(store) else ""
         request = checked(RepoRequest(lease.source, lease.branch, include=_EVERYTHING), configured)
         assert isinstance(request, RepoRequest)
         request = replace(request, exclude=())  # what is left out is what a folder's index leaves out
-        try:
-            folder, commit = fetch_repo.files_of(self._directory, job, request, configured.fetch, known)
-        except errors.StorageFull:  # what other jobs left only saves time
-            fetch_repo.sweep(self._directory, lambda: [os.fspath(fetch_repo.home_of(self._directory, request))])
-            folder, commit = fetch_repo.files_of(self._directory, job, request, configured.fetch, known)
-        if commit == known:
-            self._team.done(lease, commit)
-        else:
-            self._fill(folder, configured, lease, job, commit)
+        with ExitStack() as held:  # until all is published: another worker may want the folder, or its room
+
+            def bring() -> tuple[Path, str]:
+                return held.enter_context(fetch_repo.files_of(self._directory, job, request, configured.fetch, known))
+
+            try:
+                folder, commit = bring()
+            except errors.StorageFull:  # what other jobs left only saves time
+                fetch_repo.sweep(self._directory, lambda: [os.fspath(fetch_repo.home_of(self._directory, request))])
+                folder, commit = bring()
+            if commit == known:
+                self._team.done(lease, commit)
+            else:
+                self._fill(folder, configured, lease, job, commit)
         return commit
 
     def _store(self, folder: Path, configured: Config, lease: Lease) -> RemoteStore:
@@ -172,7 +180,18 @@ class Worker:
                 on_progress=job,
                 publish=True,
                 copies=True,
-                ending=lambda connection: postgresql.finish(connection, lease, commit),
+                ending=lambda connection: postgresql.finish(connection, lease, commit, _how(store, filled=True)),
             )
         finally:
             store.close()
+
+
+def _how(store: RemoteStore, *, filled: bool = False) -> str:
+    """Which files a worker publishes, how it reads them, and the model of their vectors. ``filled``: they were read by
+    now; then '' where the vectors that are wanted could not be made, so that the next job tries again."""
+    if filled and store.semantics.enabled and store.semantics.embedder() is None:
+        return ""
+    configuration = store.configuration
+    choice = choose(configuration.effective, None)
+    model = f"{choice.provider}/{choice.model}/{choice.dimensions}"
+    return f"{__version__}/{store.recipe}/{configuration.wanted.id}/{model}"

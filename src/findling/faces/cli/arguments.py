@@ -248,7 +248,7 @@ def _build(name: str, command: Command) -> _Parser:
         prog=f"findling {name}",
         usage=f"findling {name} {operands} [options]".replace("  ", " "),
         description=command.summary + ".",
-        epilog="\n".join(f"{operand.metavar:<12}{operand.help}" for operand in command.operands),
+        epilog="\n".join(f"{operand.metavar:<11} {operand.help}" for operand in command.operands),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -93,6 +93,9 @@ def _change(args: Namespace, session: Session, chosen: Sequence[Agent], *, remov
         except FileAccess as error:  # the others are no worse for it
             failed = True
             session.notes([str(error)])
+    if remove and not changes:
+        whose = "the project's" if args.project else "your"
+        session.notes([f"findling is in none of {whose} settings of coding agents"])
     if wanted:
         session.notes([_done(written, remove=remove) if written else "nothing was written"])
     if args.json:

@@ -137,7 +137,7 @@ def _plain(line: Line) -> Message | None:
 
 
 def _version(message: Message) -> str:
-    """The revision that a request names, '' for none."""
+    """The revision of the protocol that a request names; '' if it names none."""
     named, key = message.get("params", {}), "protocolVersion"
     if message["method"] != "initialize":
         named, key = named.get("_meta"), _VERSION_KEY

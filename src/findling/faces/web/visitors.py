@@ -104,7 +104,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def refuse_address(send: Send, status: int) -> None:
-    """For `http.guard.AddressGuard`."""
+    """Refuse a request because of its host or origin, as `http.guard.AddressGuard` calls for."""
     wrong_host = status == WRONG_HOST
     await send_text(send, status, f"This {'host name' if wrong_host else 'origin'} is not served here.")
 

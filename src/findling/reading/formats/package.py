@@ -94,7 +94,7 @@ def part_name(folder: str, target: str) -> str:
 
 
 _COMPOUND: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How the older file format begins, which also wraps documents with a password."""
+"""The first bytes of the older file format, in which documents with a password are wrapped, too."""
 
 
 # --- XML as a stream of events: nothing is held, no entity is expanded, nothing outside is loaded

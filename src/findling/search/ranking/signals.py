@@ -172,7 +172,7 @@ def _likeness(part: str, word: str) -> float:
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """Whether ``short`` is the first letter of ``word`` and some of its later ones in order: cfg, config."""
+    """Whether ``short`` abbreviates ``word``: its first letter, then some of its later ones in order (cfg, config)."""
     if short[0] != word[0]:
         return False
     rest = iter(word)

@@ -237,7 +237,7 @@ class BatchWriter:
     # --- what a batch is made with ---------------------------------------------------------------------------
 
     def _begin(self, *, ids: bool = True) -> None:
-        """``ids``: False where nothing but vectors is written."""
+        """Begin a batch, unless one is open. ``ids``: whether it needs new ids; a batch of vectors alone does not."""
         self._more_than_vectors |= ids
         if self._open_batch:
             return

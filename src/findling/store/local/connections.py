@@ -30,7 +30,7 @@ _PLAIN_NAME = re.compile(r"\w+", re.ASCII)
 _KINDS = frozenset(("", "integer", "text", "blob", "real"))
 
 _FAILURES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
-"""What taking a row apart raises where something else stands in it."""
+"""What unpacking a row raises if its content is not what it should be."""
 
 
 def sound(connection: apsw.Connection) -> bool:

@@ -28,12 +28,12 @@ _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """The file has one word for each entry: its id, and in these bits how many units it has."""
 
 _ALIKE = 2
-"""What was written since the file was made stands in parts each more than so many times the next one, so that there
-are few to compare with a query, and each vector is copied a few times only."""
+"""What was written since the file was made is kept in parts. Each is more than this many times as large as the next, so
+there are few parts to compare with a query, and a vector is copied only a few times."""
 
 _AT_ONCE = 250
-"""Rows of the table, each a file's vectors, whose bits are made together: for more than some 100 kB memory would come
-anew from the system each time, which takes longer than the work."""
+"""How many rows of the table (each has the vectors of one file) are turned into bits together. Of more than about
+100 kB the memory would be asked of the system anew each time, which takes longer than the work itself."""
 
 
 class DenseIndex:

@@ -556,7 +556,7 @@ class IndexReader:
         return min(_MOST_SPREAD, max(1, round(share * self.crowding)))
 
     def _bits(self, model_id: int) -> DenseIndex:
-        """The sign bits of a model's vectors, as of this generation."""
+        """The sign bits of a model's vectors, as they are in the generation that this reader sees."""
         known = self._dense.get(model_id)
         if known is None:
             from findling.store.local.dense import DenseIndex

@@ -70,7 +70,7 @@ takes its vectors over."""
 
 
 UNLISTED = -1
-"""In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
+"""Stands for the modification time of a skipped file that a listing leaves out by its name, size or type."""
 
 UNREAD = -2
 """In place of a skipped file's modification time: it could not be read, so it is tried again."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -51,9 +53,15 @@ STATEMENT_MS: Final = 30_000
 """How long one statement of a question may take before the database ends it."""
 
 CONNECTIONS: Final = 4
-"""The most that one process keeps; an idle one keeps none."""
+"""The most that one `Database` keeps, or all those together that ask for users; an idle one keeps none."""
 
 _IDLE_S: Final = 60.0
+
+_LOCK_MS: Final = 2_000
+"""How long a migration waits for a table: questions that come meanwhile wait behind it."""
+
+_LOCK_TRIES: Final = 60
+_LOCK_PAUSE_S: Final = 5.0
 
 logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what fails is raised, in our words
 
@@ -72,6 +80,34 @@ def shown(options: Mapping[str, Any]) -> str:
     ]
     user = f"{quote(options['user'], safe='')}@" if options.get("user") else ""
     return f"postgresql://{user}{','.join(places)}/{quote(options.get('dbname', ''), safe='')}"
+
+
+class _Connections:
+    """A pool of connections, and the thread that gives them back behind their users."""
+
+    def __init__(self, info: str) -> None:
+        self.pool: ConnectionPool[Connection] = ConnectionPool(
+            info,
+            min_size=0,
+            max_size=CONNECTIONS,
+            max_idle=_IDLE_S,
+            timeout=CONNECT_S,
+            kwargs={"autocommit": True},
+            open=True,
+        )
+        self.behind = ThreadPoolExecutor(1, "findling-store")
+        self.shared_by = 1
+
+    def close(self) -> None:
+        self.behind.shutdown(wait=True)
+        self.pool.close()
+
+
+_of_users: dict[str, _Connections] = {}
+"""By address: those that a server has for all of its users. Each question of a user takes one at a time; a question of
+several folders takes one for each, so those have their own."""
+
+_of_users_lock = threading.Lock()
 
 
 class Database:
@@ -101,8 +137,8 @@ class Database:
             )
         self.url = shown(given)
         self.user = user
-        self._pool: ConnectionPool[Connection] | None = None
-        self._behind = ThreadPoolExecutor(1, "findling-store")
+        self._connections: _Connections | None = None
+        self._opening = threading.Lock()
 
     # --- connections ------------------------------------------------------------------------------------------
 
@@ -123,7 +159,7 @@ class Database:
         connection that was lost since it was used last is no failure."""
         with self._failures():
             for left in range(CONNECTIONS, -1, -1):
-                connection = self._open_pool().getconn()
+                connection = self._open_connections().pool.getconn()
                 try:
                     self._send(connection, statements, views)
                 except psycopg.OperationalError:
@@ -160,49 +196,68 @@ class Database:
         for cursor, statement in zip(cursors, statements, strict=True):
             statement.take(cursor.fetchall())
 
-    def _open_pool(self) -> ConnectionPool[Connection]:
-        if self._pool is None:
-            self._check_version()
-            self._pool = ConnectionPool(
-                self._info,
-                min_size=0,
-                max_size=CONNECTIONS,
-                max_idle=_IDLE_S,
-                timeout=CONNECT_S,
-                kwargs={"autocommit": True},
-                open=True,
-            )
-        return self._pool
+    def _open_connections(self) -> _Connections:
+        with self._opening:
+            if self._connections is None:
+                self._connections = self._shared() or self._checked()
+            return self._connections
+
+    def _shared(self) -> _Connections | None:
+        """What other users of the same address have opened."""
+        with _of_users_lock:
+            found = _of_users.get(self._info) if self.user else None
+            if found is not None:
+                found.shared_by += 1
+            return found
+
+    def _checked(self) -> _Connections:
+        """New connections to a store whose schema this findling knows."""
+        self.check_version()
+        if not self.user:
+            return _Connections(self._info)
+        with _of_users_lock:
+            if (found := _of_users.get(self._info)) is None:
+                found = _of_users[self._info] = _Connections(self._info)
+            else:  # another user was as quick
+                found.shared_by += 1
+            return found
 
     def end(self, connection: Connection) -> None:
         """End a connection's transaction and give it back, behind the caller, who has all that he asked for."""
-        pool = self._pool
-        assert pool is not None
+        connections = self._connections
+        assert connections is not None
 
         def end() -> None:
             try:
                 connection.execute("COMMIT", prepare=False)  # prepared it would take two trips instead of one
             except psycopg.Error:
                 connection.close()  # the pool makes another one
-            pool.putconn(connection)
+            connections.pool.putconn(connection)
 
-        self._behind.submit(end)
+        connections.behind.submit(end)
 
     def drop(self, connection: Connection) -> None:
         """Give back a connection that failed."""
-        assert self._pool is not None
+        assert self._connections is not None
         connection.close()
-        self._pool.putconn(connection)
+        self._connections.pool.putconn(connection)
 
     def close(self) -> None:
-        self._behind.shutdown(wait=True)
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
+        with self._opening:
+            connections, self._connections = self._connections, None
+        if connections is None:
+            return
+        with _of_users_lock:
+            connections.shared_by -= 1
+            if connections.shared_by:
+                return
+            if self.user:
+                del _of_users[self._info]
+        connections.close()
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """A block in which the database's errors become findling's."""
+        """A block that raises findling's errors in place of the database's."""
         with self._failures():
             yield
 
@@ -269,8 +324,9 @@ class Database:
 
     # --- the schema's version -----------------------------------------------------------------------------------
 
-    def _check_version(self) -> None:
-        with psycopg.connect(self._info, autocommit=True) as connection:
+    def check_version(self) -> None:
+        """Raises `IndexNotReady` where there is no schema, and the errors of one that this findling does not know."""
+        with self._failures(), self.connect() as connection:
             version = _version(connection)
         newest = len(migrations())
         if version == 0:
@@ -290,7 +346,8 @@ class Database:
             )
 
     def migrate(self) -> int:
-        """Bring the schema to the newest version, one migration a transaction; the version."""
+        """Bring the schema to the newest version, one migration a transaction; the version. Whoever connects, what is
+        made belongs to the schema's owner. Raises `IndexBusy` where others keep a table for minutes."""
         with self._failures(), self.connect() as connection:
             connection.execute("SET statement_timeout = 0")
             connection.execute("SELECT pg_advisory_lock(hashtext('findling migrations'))")
@@ -302,13 +359,34 @@ class Database:
                     f"{len(steps)}.",
                     remedy="Update findling.",
                 )
+            if version == len(steps):
+                return version
+            owner = connection.execute(
+                "SELECT quote_ident(pg_get_userbyid(nspowner)) FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
+            ).fetchone()
+            if owner is None:
+                connection.execute(f"CREATE SCHEMA {SCHEMA}".encode())
+            else:
+                connection.execute(f"SET ROLE {owner[0]}".encode())
+            connection.execute(f"SET lock_timeout = {_LOCK_MS}".encode())
             for number, sql in enumerate(steps[version:], version + 1):
+                self._migrate(connection, number, sql)
+            return len(steps)
+
+    def _migrate(self, connection: Connection, number: int, sql: bytes) -> None:
+        for _ in range(_LOCK_TRIES):
+            try:
                 with connection.transaction():
-                    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
                     connection.execute("CREATE TABLE IF NOT EXISTS migrations (number int PRIMARY KEY)")
                     connection.execute(sql)
                     connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
-            return len(steps)
+                    return
+            except psycopg.errors.LockNotAvailable:  # a writer or a long question has a table
+                time.sleep(_LOCK_PAUSE_S)
+        raise errors.IndexBusy(
+            f"Others use {self.url} without a pause, so its schema cannot be migrated.",
+            remedy="Run this again once workers and 'findling index' have ended.",
+        )
 
 
 def migrations() -> list[bytes]:
@@ -361,7 +439,7 @@ _MEANINGS: Final[tuple[tuple[type[psycopg.Error], re.Pattern[str], str, str], ..
         psycopg.errors.InsufficientPrivilege,
         re.compile(""),
         "The store at {url} does not allow this.",
-        "Use the address of a user who may, or ask whoever runs the database.",
+        "Use the address of the owner of the tables; a role that serves users needs 'findling team role NAME' first.",
     ),
     (
         psycopg.errors.ReadOnlySqlTransaction,

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from findling.store.postgresql.database import Connection, Database
 
 FIELDS: Final = {"body": 0, "context": 1, "path": 2}
-"""The numbers of the fields in the tables."""
+"""The number that stands for each field in the tables."""
 
 _CONTENTS = 2_000
-"""Contents that are remembered between questions, some 7 kB each."""
+"""How many contents are remembered between questions; each takes some 7 kB."""
 
 _MOST = 1_000_000
 """In place of no limit."""

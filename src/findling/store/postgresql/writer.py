@@ -70,12 +70,15 @@ class ViewWriter:
                 remedy="Wait until it has ended.",
             )
         self._execute("SET LOCAL statement_timeout = 0")
-        self._execute("SELECT set_config('findling.user', %s, true)", (view.owner,))
-        self._execute("INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", view.key)
-        row = self._execute(
-            "SELECT view_id, recipe, generation FROM views WHERE (owner, collection, ref) = (%s, %s, %s)", view.key
-        ).fetchone()
-        assert row is not None
+        row = None
+        while row is None:  # whoever deletes it is waited for, and waits for what is written from now on
+            insert = "INSERT INTO views (owner, collection, ref) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+            self._execute(insert, view.key)
+            row = self._execute(
+                "SELECT view_id, recipe, generation FROM views WHERE (owner, collection, ref) = (%s, %s, %s) "
+                "FOR KEY SHARE",
+                view.key,
+            ).fetchone()
         self.view_id: int = row[0]
         self._recipe = recipe
         self.generation: int = row[2]

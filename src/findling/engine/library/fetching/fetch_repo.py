@@ -11,8 +11,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,11 +117,12 @@ def _brought(
     return {**result, **_indexed(library, job, request, folder, commit)}
 
 
+@contextmanager
 def files_of(
     directory: Path, job: RunningJob, request: RepoRequest, fetching: Fetch, known: str = ""
-) -> tuple[Path, str]:
-    """The folder with the files of a repository, below ``directory``, and their commit. Whoever holds the ``job`` is
-    the only one that fetches it. Where the commit is ``known``, nothing is brought or written."""
+) -> Iterator[tuple[Path, str]]:
+    """The folder with the files of a repository, below ``directory``, and their commit. Within the block nobody else
+    changes the folder or empties it. Where the commit is ``known``, nothing is brought or written."""
     home = home_of(directory, request)
     make_folder(directory)
     require_git(directory)
@@ -133,7 +134,7 @@ def files_of(
         quota = fetched_quota(directory, fetching)
         _, commit, _ = _files(job, request, target, home, quota, credentials.header_for(target), known)
         pack(home)
-    return home / FILES, commit
+        yield home / FILES, commit
 
 
 def _files(

@@ -254,7 +254,7 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
 
 
 def graded(step: Step) -> str:
-    """How sure a step is, '' where it is certain."""
+    """The words for how sure a step is; '' if it is certain."""
     return mark_of(step.grade, step.why).strip(" []")
 
 
