@@ -340,9 +340,16 @@ def test_what_would_make_rights_void_is_refused(
         ("token revoke carl", "no token"),
         ("user remove nobody", "no user"),
         ("allow staff", "Usage"),
+        ("allow staff sh\udcffop", "not UTF-8"),
+        (f"allow staff {'x' * 5_000}", "more than 2,000 characters"),
+        (f"add {'x' * 5_000}", "more than 2,000 characters"),
     ):
         assert main(["team", *words.split(), *options]) == 2
         assert said in capsys.readouterr().err
+    assert main(["team", "deny", "staff", "Shop", *options]) == 0
+    assert "there is no such collection" in capsys.readouterr().out
+    assert main(["team", "deny", "staff", "hidden", *options]) == 0
+    assert "no such" not in capsys.readouterr().out
     assert main(["team", "user", "list", *options]) == 0
     assert "anna" in capsys.readouterr().out
     assert (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from file_servers import FileServer, dripping, endless, headed, ranged, redirect
 
-from findling.model.errors import Cancelled, FetchRefused, NetworkError
+from findling.model.errors import Cancelled, ConfigError, FetchRefused, NetworkError
 from findling.outbound import addresses
 from findling.outbound.credentials import Credentials
 from findling.outbound.fetch import Interrupted, Pace, Part, fetch, located
@@ -77,6 +77,37 @@ def test_credentials_open_nothing_that_another_server_redirects_to(tmp_path: Pat
         with pytest.raises(FetchRefused, match="redirects to"):  # and back
             located(f"{owner.url}/out", allowed_hosts=hosts, credentials=credentials)
         assert "/private" not in [path for path, _ in owner.asked[asked:]]
+
+
+def test_a_line_of_credentials_is_for_one_host_however_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "credentials"
+
+    def sent(lines: str, url: str) -> bool:
+        file.write_text(lines, encoding="utf-8")
+        file.chmod(0o600)
+        target = addresses.target_of(url, ("a.example:8443",))
+        return bool(Credentials(str(file)).header_for(target))
+
+    for line, url in (
+        ("https://u:p@[2001:4860:4860::8888]", "https://[2001:4860:4860:0::8888]/a"),
+        ("https://u:p@git.example:443/", "https://git.example/a"),
+        ("https://u:p@GIT.example", "https://git.example./a"),
+        ("https://u:p@git.example.", "https://git.example/a"),
+        ("https://u:p@b\u00fccher.example", "https://b\u00fccher.example/a"),
+        ("https://u:p@a.example:8443\nhttps://u:q@a.example", "https://a.example:8443/a"),
+    ):
+        assert sent(line, url), line
+    for url in ("https://b.example/x", "http://a.example/x", "https://a.example:8443/x"):
+        assert not sent("https://u:p@a.example", url)
+    for lines, said in (
+        ("https://u:p@git.example/org", "has a path"),
+        ("https://u:p@a.example\nhttps://u:q@a.example:443", "Line 2 .* second one"),
+        ("https://a.example", "cannot be read"),
+        ("https://u:p@a.example/@b.example", "has a path"),
+        ("#" * 100_001, "more than 100,000 bytes"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            sent(lines, "https://b.example/")
 
 
 def test_a_redirect_whose_place_cannot_be_read() -> None:

@@ -111,6 +111,12 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
         assert main(["team", "add", f"{base}/acme/guide/.git"]) == 0
         assert main(["worker", "--once"]) == 0  # nothing new: nothing is read or published
         assert team._rows("SELECT generation FROM views") == generation and team.sources()[0].done_count == 3
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "steal.py").write_text("def steal_tea(): pass\n", encoding="utf-8")
+        assert main(["index", str(tmp_path / "other"), "--collection", "acme/guide"]) == 0
+        assert main(["team", "add", f"{base}/acme/guide/.git"]) == 0
+        assert main(["worker", "--once"]) == 0  # the commit is known, and not what is published
+        assert "brew.py" in found(url, "acme/guide", "how is tea brewed", monkeypatch, tmp_path)
     capsys.readouterr()
     assert main(["team", "status"]) == 0 and "done" in capsys.readouterr().out
     assert main(["team", "list", "--json"]) == 0 and '"done_count":' in capsys.readouterr().out.replace(" :", ":")

@@ -10,59 +10,77 @@ import base64
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from findling.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from findling.outbound.addresses import Target
+from findling.model.errors import ConfigError, FetchRefused
+from findling.outbound.addresses import Target, target_of
 
 _MOST_BYTES = 100_000
 
 
 class Credentials:
     """``file``: None for none. It is read when a server is first asked. Raises `ConfigError` for one that cannot be
-    read, that others can read, or that has a line of another form."""
+    read, that others can read, or that has a line of another form, a second line for a host, or too many bytes."""
 
     def __init__(self, file: str | None) -> None:
         self._file = file
-        self._headers: dict[tuple[str, str], str] | None = None
+        self._headers: dict[tuple[str, str, int], str] | None = None
 
     def header_for(self, target: Target) -> str:
         """The value of ``Authorization`` for a server, '' where the file has nothing for it."""
         if self._headers is None:
             self._headers = _headers_of(Path(self._file).expanduser()) if self._file else {}
-        return self._headers.get((target.scheme, target.authority), "")
+        return self._headers.get(_server(target), "")
 
 
 NO_CREDENTIALS: Final = Credentials(None)
 
 
-def _headers_of(path: Path) -> dict[tuple[str, str], str]:
+def _headers_of(path: Path) -> dict[tuple[str, str, int], str]:
     try:
         with path.open("rb") as file:
             state = os.fstat(file.fileno())
-            text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+            data = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"The file of fetch.credentials cannot be read: {error.strerror}.") from error
     if os.name == "posix" and state.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError("The file of fetch.credentials can be read by others.", remedy=f"chmod 600 {path}")
-    headers: dict[tuple[str, str], str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    if len(data) > _MOST_BYTES:
+        raise ConfigError(f"The file of fetch.credentials has more than {_MOST_BYTES:,} bytes.")
+    headers: dict[tuple[str, str, int], str] = {}
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        try:
-            parts = urlsplit(line.strip())
-            user, password, host, port = parts.username, parts.password, parts.hostname, parts.port
-        except ValueError:
-            user = password = host = port = None
-        if parts.scheme not in ("http", "https") or not host or user is None or password is None:
-            raise ConfigError(
-                f"Line {number} of the file of fetch.credentials cannot be read.",
-                remedy="Write https://USER:PASSWORD@HOST, with %XX for other characters.",
-            )
-        place = host if port is None else f"{host}:{port}"
-        joined = f"{unquote(user)}:{unquote(password)}".encode()
-        headers[parts.scheme, place] = f"Basic {base64.b64encode(joined).decode('ascii')}"
+        server, header = _read(line.strip(), number)
+        if headers.setdefault(server, header) != header:
+            raise ConfigError(f"Line {number} of the file of fetch.credentials is the second one for its host.")
     return headers
+
+
+def _read(line: str, number: int) -> tuple[tuple[str, str, int], str]:
+    """The server of a line, and its header. What the line says is never repeated."""
+    try:
+        parts = urlsplit(line)
+        pair, _, place = parts.netloc.rpartition("@")
+        target = target_of(f"{parts.scheme}://{place}", (place,))  # any port may be named
+    except (ValueError, FetchRefused):
+        target, pair = None, ""
+    user, _, password = pair.partition(":")
+    if target is None or not user or ":" not in pair:
+        raise ConfigError(
+            f"Line {number} of the file of fetch.credentials cannot be read.",
+            remedy="Write https://USER:PASSWORD@HOST, with %XX for other characters.",
+        )
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ConfigError(
+            f"Line {number} of the file of fetch.credentials has a path, and credentials are for a whole host.",
+            remedy="Leave the path out if all repositories of that host may be read with these.",
+        )
+    joined = f"{unquote(user)}:{unquote(password)}".encode()
+    return _server(target), f"Basic {base64.b64encode(joined).decode('ascii')}"
+
+
+def _server(target: Target) -> tuple[str, str, int]:
+    """A server, whichever way its name is written."""
+    return target.scheme, target.host.rstrip("."), target.port

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling import config
+from findling import __version__, config
 from findling.engine.jobs import Records
 from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
 from findling.engine.remote.store import RemoteStore
+from findling.engine.semantics import choose
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.outbound.events import emit
@@ -144,7 +145,7 @@ class Worker:
             return ""
         configured = fetch_configuration()
         store = self._store(self._directory, configured, lease)
-        known = lease.commit if self._team.recipe_of(lease.collection) == store.recipe else ""
+        known = lease.commit if lease.how == _how(store) else ""
         request = checked(RepoRequest(lease.source, lease.branch, include=_EVERYTHING), configured)
         assert isinstance(request, RepoRequest)
         request = replace(request, exclude=())  # what is left out is what a folder's index leaves out
@@ -179,7 +180,18 @@ class Worker:
                 on_progress=job,
                 publish=True,
                 copies=True,
-                ending=lambda connection: postgresql.finish(connection, lease, commit),
+                ending=lambda connection: postgresql.finish(connection, lease, commit, _how(store, filled=True)),
             )
         finally:
             store.close()
+
+
+def _how(store: RemoteStore, *, filled: bool = False) -> str:
+    """Which files a worker publishes, how it reads them, and the model of their vectors. ``filled``: they were read by
+    now; then '' where the vectors that are wanted could not be made, so that the next job tries again."""
+    if filled and store.semantics.enabled and store.semantics.embedder() is None:
+        return ""
+    configuration = store.configuration
+    choice = choose(configuration.effective, None)
+    model = f"{choice.provider}/{choice.model}/{choice.dimensions}"
+    return f"{__version__}/{store.recipe}/{configuration.wanted.id}/{model}"

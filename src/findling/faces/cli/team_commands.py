@@ -19,6 +19,7 @@ from findling.engine.remote.working import Worker
 from findling.faces.http.operating import Port
 from findling.faces.http.options import host_and_port
 from findling.model.errors import ConfigError, InvalidInput
+from findling.model.text_encodings import is_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -32,6 +33,9 @@ ERROR: Final = 2
 
 _MOST_LINES: Final = 100_000
 """Of a list of repositories."""
+
+_MOST_CHARS: Final = 2_000
+"""Of a name, an address or a path: longer ones do not fit into an index of the database."""
 
 Rows = list[tuple[str, str]]
 
@@ -50,6 +54,8 @@ def team(args: Namespace, session: Session) -> int:
         raise InvalidInput(
             f"'findling team' has no action {args.action!r}.", remedy=f"The actions are {', '.join(_ACTIONS)}."
         )
+    for word in args.subjects:
+        _check_word(word)
     for option in ("every", "branch", "name"):
         if getattr(args, option) and args.action != "add":
             raise InvalidInput(f"--{option} is for 'findling team add'.")
@@ -91,6 +97,9 @@ def _add(opened: Team, args: Namespace) -> _Answer:
     lines = [[word] for word in args.subjects]
     if args.subjects == ["-"]:
         lines = [line.split() for line in sys.stdin.read().splitlines() if line.strip() and line.strip()[0] != "#"]
+    for line in lines:
+        for word in (*line, args.name or "", args.branch or ""):
+            _check_word(word)
     if not lines or len(lines) > _MOST_LINES or any(len(line) > 2 for line in lines):
         raise InvalidInput(
             "Nothing to add, or too much.",
@@ -101,6 +110,16 @@ def _add(opened: Team, args: Namespace) -> _Answer:
     rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "") for line in lines]
     opened.add(rows, args.every)
     return _Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})
+
+
+def _check_word(word: str) -> None:
+    """Raises `InvalidInput` for what is no name, address or path that the store can keep."""
+    if not is_text(word) or "\0" in word:
+        raise InvalidInput(f"{word[:100]!a} is not UTF-8.", remedy="Name it in UTF-8.")
+    if len(word) > _MOST_CHARS:
+        raise InvalidInput(
+            f"{word[:100]!r}… has more than {_MOST_CHARS:,} characters.", remedy="Choose a shorter name."
+        )
 
 
 def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
@@ -221,8 +240,9 @@ def _judge(opened: Team, args: Namespace) -> _Answer:
             "A group and a collection are needed.", remedy=f"Usage: findling team {args.action} GROUP COLLECTION"
         )
     group, collection = args.subjects
-    _rights(opened).judge(group, collection, allowed=args.action == "allow")
-    return _said("right", f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}")
+    known = _rights(opened).judge(group, collection, allowed=args.action == "allow")
+    words = f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}"
+    return _said("right", words if known else f"{words}; there is no such collection by now")
 
 
 def _token(opened: Team, args: Namespace) -> _Answer:

@@ -74,8 +74,9 @@ class Rights:
             users,
         )
 
-    def judge(self, group: str, collection: str, *, allowed: bool) -> None:
-        """Allow a group a collection, or deny it; ``*`` stands for every one. Raises `NotFound` without the group."""
+    def judge(self, group: str, collection: str, *, allowed: bool) -> bool:
+        """Allow a group a collection, or deny it; ``*`` stands for every one. False where no collection of that name is
+        published or kept up to date: the right holds once there is one. Raises `NotFound` without the group."""
         self._gone(
             "INSERT INTO rights (team, collection, allowed) SELECT name, %s, %s FROM teams WHERE name = %s "
             "ON CONFLICT (team, collection) DO UPDATE SET allowed = excluded.allowed RETURNING 1",
@@ -84,6 +85,10 @@ class Rights:
             allowed,
             group,
         )
+        known = (
+            "SELECT 1 FROM views WHERE owner = '' AND collection = %s UNION SELECT 1 FROM sources WHERE collection = %s"
+        )
+        return collection == EVERY or bool(self._rows(known, collection, collection))
 
     def listed(self) -> tuple[list[tuple[str, list[str], int]], list[tuple[str, list[tuple[str, bool]]]]]:
         """(user, groups, tokens) of each user, and (group, what it is allowed or denied) of each group."""

@@ -61,6 +61,8 @@ class Lease(NamedTuple):
     attempt: int
     commit: str
     """What the collection was made of before; '' for nothing."""
+    how: str
+    """How that was read, as `finish` was told; '' where somebody else has published or deleted the collection since."""
 
 
 class Totals(NamedTuple):
@@ -86,6 +88,13 @@ _ROW: Final = (
     "collection, source, branch, every, added_at, due_at, CASE WHEN lease_until >= now() THEN worker ELSE '' END, "
     f"taken_at, attempts, problem, parked_at, done_at, done_count, commit, {_STATE}, {_AGE}"
 )
+
+
+_PUBLISHED: Final = (
+    "coalesce((SELECT string_agg(v.view_id || ':' || v.generation, ' ' ORDER BY v.view_id) FROM views v "
+    "WHERE v.owner = '' AND v.collection = sources.collection), '')"
+)
+"""Differs once anything else is published under the name."""
 
 
 class Team:
@@ -142,11 +151,6 @@ class Team:
         if not delete_views(self.database, "", name) and not known:
             raise errors.NotFound(f"There is no collection {name!r}.", remedy="See 'findling team list'.")
 
-    def recipe_of(self, name: str) -> str:
-        """How the files of what is published were cut and masked; '' for nothing."""
-        rows = self._rows("SELECT recipe FROM views WHERE owner = '' AND collection = %s AND generation > 0", name)
-        return str(rows[0][0]) if rows else ""
-
     # --- whose turn it is -----------------------------------------------------------------------------------------
 
     def take(self, worker: str) -> Lease | None:
@@ -163,7 +167,8 @@ class Team:
             "problem = CASE WHEN worker = '' THEN problem ELSE 'The worker ' || worker || ' ended before it was done.' "
             "END WHERE collection = (SELECT collection FROM sources WHERE due_at <= now() AND parked_at IS NULL "
             "AND (lease_until IS NULL OR lease_until < now()) ORDER BY due_at, collection "
-            "FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING collection, source, branch, worker, attempts, commit",
+            "FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING collection, source, branch, worker, attempts, commit, "
+            f"CASE WHEN published = {_PUBLISHED} THEN how ELSE '' END",
             worker,
             timedelta(seconds=LEASE_S),
         )
@@ -203,15 +208,17 @@ class Team:
         )
 
 
-def finish(connection: Connection, lease: Lease, commit: str) -> None:
-    """Note in the transaction that publishes a collection that its job is done. Raises `Cancelled` where the job is not
-    this worker's any more: then nothing may be published."""
+def finish(connection: Connection, lease: Lease, commit: str, how: str | None = None) -> None:
+    """Note in the transaction that publishes a collection that its job is done. ``how``: in what way its files were
+    read, None where nothing was published. Raises `Cancelled` where the job is not this worker's any more: then nothing
+    may be published."""
     found = connection.execute(
         "UPDATE sources SET worker = '', lease_until = NULL, attempts = 0, problem = '', done_at = clock_timestamp(), "
-        "done_count = done_count + 1, commit = %s, "
+        "done_count = done_count + 1, commit = %s, how = coalesce(%s, how), "
+        f"published = CASE WHEN %s THEN {_PUBLISHED} ELSE published END, "
         "due_at = CASE WHEN due_at > taken_at THEN due_at ELSE clock_timestamp() + every END "  # added again meanwhile
         "WHERE collection = %s AND worker = %s RETURNING 1",
-        (commit, lease.collection, lease.worker),
+        (commit, how, how is not None, lease.collection, lease.worker),
     ).fetchone()
     if found is None:
         raise errors.Cancelled(f"{lease.collection!r} was removed, or given to another worker.")
