@@ -58,6 +58,7 @@ def test_names_are_answered_with_their_text_and_what_belongs_to_it(workspace: Wo
         assert [place["name"] for place in both["places"]] == ["Shelf.put_away"]
         two = facts(workspace, "explore", query="check_weight, unpack_delivery")
         assert [place["name"] for place in two["places"]] == ["check_weight", "unpack_delivery"]
+        assert facts(workspace, "explore", query="shop/keep.py:6")["places"][0]["name"] == "check_weight"
         assert [line.split()[0] for line in two["chain"]] == ["unpack_delivery", "Shelf.put_away", "check_weight"]
         lacking = facts(workspace, "explore", query="check_weight no_such_thing")
         assert [each["text"] for each in lacking["absent"]] == ["no_such_thing"]

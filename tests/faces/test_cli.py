@@ -449,6 +449,22 @@ def test_symbol_definitions_and_uses(run: Run) -> None:
     assert run("symbol", "no_such_name_at_all").returncode == 1
 
 
+def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, home: Path) -> None:
+    folder = project / "src" / "http"
+
+    def asked(*operands: str) -> tuple[str, str]:
+        ran = findling("symbol", "--rows", *operands, cwd=folder, home=home)
+        return ran.stdout, ran.stderr
+
+    for name in ("client.py:10", "./client.py:12-10", f"{folder / 'client.py'}:9-16", "src/http/client.py:10"):
+        stdout, stderr = asked(name)
+        assert re.fullmatch(r"client\.py:9-16 .*Client\.retry_failed.*\n", stdout), (name, stderr)
+    assert asked("--limit", "1", "client.py:1-99")[0].count("\n") == 1
+    assert asked("--kind", "class", "client.py:10")[0].split()[1:3] == ["class", "Client"]
+    assert "No definition is in line 9000 of src/http/client.py" in asked("client.py:9000")[1]
+    assert "No file that is searched has the path nowhere.py" in asked("nowhere.py:1")[1]
+
+
 def test_callers_and_callees(run: Run) -> None:
     ran = run("callers", "retry_failed")
     assert ran.returncode == 0, ran.stderr

@@ -38,7 +38,8 @@ BESIDE = 4
 """Each list of an impact beside the uses takes at most this part of what an answer may take; how many more there are is
 said."""
 
-_NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|/)\w+)*")
+_NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|/)\w+)*|[\w./-]+\.\w+:\d{1,7}(?:-\d{1,7})?")
+"""A name, or a file and lines."""
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 

@@ -249,7 +249,7 @@ class Answers:
                 )
             absent: tuple[types.Absent, ...] = ()
             no_file = ""
-            if not definitions.total and not uses.total:
+            if not definitions.total and not uses.total and not definitions.note:
                 absent = self._absent_name(name, language, unread)
                 no_file = no_file_fits(self.searched, Query(name, language=language))
             every = [coverage_of_names(each) for each in self.searched.collections]
@@ -263,7 +263,7 @@ class Answers:
         total = definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
-        notes += (*uses.notes, *([no_file] if no_file else ()))
+        notes += (*uses.notes, *filter(None, (definitions.note, no_file)))
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),

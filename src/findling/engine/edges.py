@@ -533,7 +533,9 @@ def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
 
 
 def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, few: bool) -> Iterator[str]:
-    if named.found and not exact:
+    if named.note:
+        yield named.note
+    elif named.found and not exact:
         yield "Nothing has exactly this name; the nearest names are listed."
     elif not few:
         yield (

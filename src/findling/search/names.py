@@ -86,12 +86,13 @@ class References(Struct, frozen=True):
 
 class Definitions(Struct, frozen=True):
     """``total`` counts all there are, unless ``cut``: then there are more. ``unqualified`` is the last part of the name
-    where only that was found."""
+    where only that was found. ``note``: why there is nothing in the lines that were asked for."""
 
     found: list[SymbolHit]
     total: int
-    unqualified: str
-    cut: bool
+    unqualified: str = ""
+    cut: bool = False
+    note: str = ""
 
 
 def definitions(
@@ -115,18 +116,23 @@ def definitions(
     qualified, the name may be inherited or re-exported: then the definitions of its last part are found, as matches in
     ``part`` only. Spellings of one name match (``fooBar`` and ``foo_bar``), after the exact one.
     """
+    if kind is not None and kind not in SYMBOL_KINDS:
+        raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
     path, _, rest = name.rpartition(":")
     if not file_end and rest and re.search(r"[./]", path):
         path = path.rstrip(":").removeprefix("./")
-        if _LINES.fullmatch(rest) and (file := reader.file_at(path)) is not None:
-            return _at_lines(reader, file, *map(int, rest.split("-")))
+        if _LINES.fullmatch(rest):
+            file = reader.file_at(path)
+            if file is None or not lies_in(path, folder) or language not in (None, file.language):
+                return Definitions([], 0, note=f"No file that is searched has the path {path}.")
+            found = _at_lines(reader, file, sorted(map(int, rest.split("-"))), kind)
+            note = "" if found else f"No {kind or 'definition'} is in line {rest} of {path}."
+            return Definitions(found[:limit], len(found), note=note)
         here = definitions(reader, rest, kind=kind, language=language, folder=folder, limit=limit, file_end=f"/{path}")
         if here.found and not here.unqualified:
             return here
     *scope, last = _parts(name)
     squashed = tokenizer.squash(last)
-    if kind is not None and kind not in SYMBOL_KINDS:
-        raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
 
     def counts(file: FileRow) -> bool:
         wanted = language is None or file.language == language
@@ -182,13 +188,14 @@ def definitions(
     return Definitions(hits, len(found_at), unqualified, cut)
 
 
-def _at_lines(reader: Index, file: FileRow, first: int, last: int = 0) -> Definitions:
-    """The innermost definitions that have some of a file's lines."""
-    there = [row for row in reader.symbols(file.blob_id) if row.start_line <= (last or first) and row.end_line >= first]
+def _at_lines(reader: Index, file: FileRow, lines: Sequence[int], kind: str | None) -> list[SymbolHit]:
+    """The innermost definitions of a kind that have one of a file's ``lines``, from the first to the last of these;
+    values only where there is nothing else."""
+    of_kind = [row for row in reader.symbols(file.blob_id) if kind in (None, row.kind)]
+    there = [row for row in of_kind if row.start_line <= lines[-1] and row.end_line >= lines[0]]
     there = [row for row in there if row.kind not in VALUES] or there
     parents = {row.parent for row in there}
-    found = [symbol_hit(row, file, "exact") for row in there if row.position not in parents]
-    return Definitions(found, len(found), "", cut=False)
+    return [symbol_hit(row, file, "exact") for row in there if row.position not in parents]
 
 
 def _parts(name: str) -> list[str]:

@@ -19,7 +19,7 @@ from findling.faces import mcp, web
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
-from findling.model.typed_paths import as_path, inside, meant, nearest_folder, split_target
+from findling.model.typed_paths import as_path, inside, lies_in, meant, nearest_folder, split_target
 from findling.model.types import IndexReport, Query
 from findling.search.query import taken_from_text
 
@@ -88,7 +88,7 @@ def symbol(args: Namespace, session: Session) -> int:
         raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
-
+        names = [_from_root(name, opened.root) for name in names]
         with session.progress() as progress:
             results = engine.symbols_of(
                 names,
@@ -107,6 +107,13 @@ def symbol(args: Namespace, session: Session) -> int:
             session.view(engine).symbols(results)
         session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
+
+
+def _from_root(name: str, root: Path) -> str:
+    """A name; where it is a typed file and lines of it, with the file's path in the index."""
+    file, _, lines = name.rpartition(":")
+    typed = lines.replace("-", "").isdecimal() and os.path.lexists(file) and lies_in(root, file)
+    return f"{inside(root, file)}:{lines}" if typed else name
 
 
 def similar(args: Namespace, session: Session) -> int:
