@@ -355,6 +355,33 @@ def test_what_is_called_from_outside_is_told_without_a_word_of_the_line(project:
     assert engine.callers("A.main").notes == engine.callers("plain").notes == ()
 
 
+def test_what_replaces_something_in_a_test_registers_nothing(project: Opened) -> None:
+    engine = project(
+        {
+            "check.py": (
+                "from unittest import mock as m\nfrom unittest.mock import patch\nimport unittest.mock\n"
+                "@patch('a.b')\ndef one(): ...\n@m.patch('a.b')\ndef two(): ...\n"
+                "@unittest.mock.patch('a.b')\ndef three(): ...\n@api.patch('/x')\ndef four(): ...\n"
+            )
+        }
+    )
+    assert [engine.callers(name).notes for name in ("one", "two", "three")] == [()] * 3
+    assert engine.callers("four").notes == ("four is registered by patch (check.py:10).",)
+
+
+def test_a_name_in_a_language_that_is_not_followed_is_looked_for_in_it_alone_and_listed_once(project: Opened) -> None:
+    engine = project(
+        {
+            "a.rb": "def run\n  1\nend\ndef go\n  run; run\nend\n",
+            "b.rb": "def run\n  run\nend\n",
+            "c.py": "def run(): ...\ndef go(): run()\n",
+        }
+    )
+    found = engine.callers("run")
+    assert [(edge.path, edge.line) for edge in found.edges] == [("c.py", 2), ("a.rb", 5), ("b.rb", 2)]
+    assert found.totals == {"certain": 1, "likely": 0, "possible": 2}
+
+
 def test_a_common_name_is_never_likely_by_being_the_only_one(project: Opened) -> None:
     engine = project({"a.py": "class A:\n    def append(self, x): ...\ndef go(x):\n    x.append(1)\n"})
     assert [(edge.grade, edge.why) for edge in engine.callers("append").edges] == [("possible", "same name")]

@@ -8,7 +8,7 @@ import posixpath
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any, Literal
 
@@ -113,7 +113,8 @@ def edges(
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
         others = [each for each in asked if few and each.file.language not in LANGUAGES]
         if others and direction == "callers":
-            _add_possible(told, limit, *_uses_of_names(searched, others, language, notes))
+            listed = {(edge.file.path, edge.use.line) for edge in found.found}
+            _add_possible(told, limit, *_uses_of_names(searched, others, language, notes, listed))
     return EdgeResult(
         name=name,
         direction=direction,
@@ -150,7 +151,7 @@ def impact_of_changes(
         notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
         kept = [each for each in lost if each.symbol.parent < 0 or not is_common(each.symbol.name, each.file.language)]
-        _add_possible(told, limit, *_uses_of_names(searched, kept, language, notes, gone=True))
+        _add_possible(told, limit, *_uses_of_names(searched, kept, language, notes, set(), gone=True))
     return EdgeResult(
         name=since,
         direction="callers",
@@ -359,14 +360,19 @@ def _uses_of_names(
     definitions: Sequence[search.Definition],
     language: str | None,
     notes: list[str],
+    listed: Set[tuple[str, int]],
     *,
     gone: bool = False,
 ) -> tuple[list[Edge], int]:
-    """Where the names of definitions are used, and how often, whatever is meant there: of those that are ``gone``, and
-    of those in languages whose uses are not followed."""
+    """The lines that use the names of definitions, and how many there are, whatever is meant there: of definitions
+    that are ``gone`` in all languages, else in their own, whose uses are not followed.
+
+    ``listed``: path and line of uses that the answer has already.
+    """
     source = searched.every_file()
     parsed = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
-    with_uses = parsed | {each.file.language for each in definitions}
+    with_uses = {each.file.language for each in definitions} | (parsed if gone else set())
+    known = listed | {(each.file.path, each.symbol.name_line) for each in definitions}
     until = time.monotonic() + EDGES_S
     wanted = {each.symbol.name: each for each in reversed(definitions)}
 
@@ -382,7 +388,8 @@ def _uses_of_names(
         uses = search.references(
             source, symbol.name, find, languages=with_uses, language=language, limit=USES_OF_A_NAME
         )
-        total += uses.total
+        lines = {(use.path, use.line): use for use in uses.found if (use.path, use.line) not in known}
+        total += uses.total - len(uses.found) + len(lines)
         found += [
             Edge(
                 path=use.path,
@@ -397,8 +404,7 @@ def _uses_of_names(
                 target_line=symbol.name_line,
                 target_signature=symbol.signature or symbol.name,
             )
-            for use in uses.found
-            if (use.path, use.line) != (file.path, symbol.name_line)
+            for use in lines.values()
         ]
     return found, total
 
@@ -551,8 +557,13 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
     """
     for file, symbol in asked:
         rules = RULES.get(file.language)
-        for use in searched.index.uses(file.blob_id) if rules is not None else ():
-            if use.kind == "decorate" and use.symbol == symbol.position and rules and use.name in rules.registers:
+        uses = searched.index.uses(file.blob_id) if rules is not None else ()
+        imported = {use.value: f"{use.receiver}.{use.name}" for use in uses if use.kind == "import"}
+        for use in uses:
+            if use.kind != "decorate" or use.symbol != symbol.position or not rules or use.name not in rules.registers:
+                continue
+            first, _, rest = f"{use.receiver}.{use.name}".lstrip(".").partition(".")
+            if rules.stand_ins.isdisjoint(f"{imported.get(first, first)}.{rest}".split(".")):
                 yield f"{symbol.qualified_name} is registered by {use.name} ({file.path}:{use.line})."
     for point in project_map.manifest_entries(searched.index.listing(), searched.lines):
         module, colon, name = point.text.rpartition(" = ")[2].partition(":")

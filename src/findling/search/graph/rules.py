@@ -24,7 +24,8 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
     that of their first argument.
     ``registers``: names of decorators and annotations by which a framework calls what they stand on: routes, commands,
-    listeners, tests.
+    listeners, tests. ``stand_ins``: modules and objects whose decorators have such a name but only replace something
+    in a test.
     ``certain``: the languages for which the precision of this grade was measured. In others nothing is certain.
     """
 
@@ -41,6 +42,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     outside: str = ""
     passed_on: str = ""
     registers: str = ""
+    stand_ins: str = ""
     certain: str = ""
 
 
@@ -54,6 +56,7 @@ class Rules(Struct, frozen=True, eq=False):
     outside: frozenset[str]
     passed_on: tuple[str, ...]
     registers: frozenset[str]
+    stand_ins: frozenset[str]
     certain: frozenset[str]
 
 
@@ -69,6 +72,7 @@ def _rules(family: str, row: _Row) -> Rules:
         outside=frozenset(row.outside.split()),
         passed_on=tuple(row.passed_on.split()),
         registers=frozenset(row.registers.split()),
+        stand_ins=frozenset(row.stand_ins.split()),
         certain=frozenset(row.certain.split()),
     )
 
