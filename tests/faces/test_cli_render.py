@@ -659,7 +659,7 @@ def test_what_is_clipped_stays_in_its_place(drawn: list[tuple[int, int]], length
 
 def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> None:
     rule = SkippedFile("build/made.py", "ignored", ".gitignore:1:build/")
-    empty = replace(MATCHES, files=(), total_files=0, files_searched=0, skipped=(rule,))
+    empty = replace(MATCHES, files=(), total_files=0, total_lines=0, files_searched=0, skipped=(rule,))
 
     def told(*options: str, answer: GrepResult = empty) -> str:
         ran = piped("grep", "x", *options, answers=[answer])
