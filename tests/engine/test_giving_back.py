@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_server_rests_after_its_last_call(tmp_path: Path, monkeypatch: pytest.
 
     async def serve() -> None:
         desk = desk_module.Desk(list(TOOLS.values()), Workspace(root, root=root))
-        context: Any = None  # only progress is told to it, and there is none to tell of
+        context: Any = SimpleNamespace(request=None)  # as over stdio
         try:
             for _ in range(2):
                 answers = await asyncio.gather(*(desk.call_tool(context, params) for params in asked))

@@ -49,7 +49,7 @@ def test_every_question_takes_a_ref(root: Path) -> None:
     assert findling(root, "grep", "on_", "b.py", "--ref", "feature", "--count")[1] == "b.py:1\n"
     status, out, err = findling(root, "search", "on_feature", "bb.py", "--ref", "feature")
     assert (status, out) == (2, "")
-    assert "There is no file or folder 'bb.py' in feature." in err and "need quotes" in err
+    assert "There is no file or folder 'bb.py' in feature." in err and "Put quotes" in err
     status, out, err = findling(root, "search", "x", "--ref", "featur")
     assert (status, out) == (2, "")
     assert "Did you mean feature?" in err

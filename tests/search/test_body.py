@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +89,24 @@ def test_a_very_long_line_is_cut_around_its_match() -> None:
 def test_lines_that_are_gone_since_are_not_shown() -> None:
     body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
     assert max(numbers(body.text(1_000, 100_000))) == 50
+    assert numbers(body.text(1_000, 1_000, whole_parts=True, first_chars=2_000)) == [1, *range(40, 51)]
+    gone = make_body(FILE[:3], [symbol(40, 80)], 40, 80, [(1, 2)], NO_SNIPPET)
+    assert gone.text(10, 100, whole_parts=True, first_chars=200) == ""
+    assert numbers(gone.text(10, 100, first_chars=200)) == [1, 2]
     assert NOTHING.text(10, 10) == ""
+
+
+def test_a_long_body_is_cut_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[int] = []
+    join = Body._joined
+
+    def counted(body: Body, lines: Sequence[int]) -> str:
+        joined.append(len(lines))
+        return join(body, lines)
+
+    monkeypatch.setattr(Body, "_joined", counted)
+    text = Body([""] * 20_000, range(1, 20_001), 20_000).text(20_000, 1_000)
+    assert 900 < len(text) <= 1_000 and sum(joined) < 3 * 20_000
 
 
 def test_a_definition_has_the_short_constants_of_its_file_that_it_names() -> None:
@@ -179,6 +198,22 @@ def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -
         shown = show(found, BODIES, query, sure=sure)
         assert [place for place, hit in enumerate(shown) if hit.body] == full
         assert len(numbers(shown[7].body)) > LINES
+
+
+def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> None:
+    found = [replace(hit, group="docs" if place == 0 else "code", end_line=60) for place, hit in enumerate(TEN)]
+    bodies = [Body(FILE, range(1, 61), 60, parts=(60,))] * 10
+    query = Query("x", usual_chars=2_000)
+    document, code, further = [numbers(hit.body) for hit in show(found, bodies, query, sure=False)[:3]]
+    assert document and code == list(range(1, 61)) and len(further) < len(code)
+
+
+def test_a_place_of_which_the_head_alone_would_fit_is_a_line() -> None:
+    found = [replace(hit, start_line=100) for hit in TEN]
+    bodies = [Body(FILE, [1, *range(100, 301)], 300)] * 10
+    for chars, full in ((3_000, 3), (400, 1)):
+        shown = show(found, bodies, Query("x", usual_chars=chars), sure=False)
+        assert len([hit for hit in shown if hit.body]) == full and shown[0].body
 
 
 @pytest.mark.parametrize(

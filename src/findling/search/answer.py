@@ -131,6 +131,9 @@ SURE_SHARE, FIRST_SHARE, BESIDE_SHARE = 0.7, 0.6, 0.15
 """Of an answer the most that the only body takes, the first of several, and each of the others. Experts cite the first
 file for a third of an answer, the second for a seventh, and each further one for a thirtieth."""
 
+GROUP_SHARE = 0.4
+"""The most that the best document takes beside code, and the best code after it."""
+
 _NAME = re.compile(r"[^\W\d]\w*")
 LEAST_LINES = 3
 """On a screen that is too low for its list."""
@@ -160,10 +163,15 @@ def show(
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
     screen = math.inf if query.screen_lines is None else query.screen_lines - listed
+    groups = [shown[place].group for place in full]
+    documents_first = groups[:1] == ["docs"] and "code" in groups
     for turn, place in enumerate(full):
         here, lines = room, LINES
+        best = turn == (groups.index("code") if documents_first else 0)
         if query.bodies == "auto":
-            share = SURE_SHARE if len(full) == 1 else BESIDE_SHARE if turn else FIRST_SHARE
+            share = SURE_SHARE if len(full) == 1 else FIRST_SHARE if best else BESIDE_SHARE
+            if documents_first and (best or not turn):
+                share = GROUP_SHARE
             here, lines = min(room, int(chars * share)), len(bodies[place].worth)
         related = Relations()
         if relate is not None and query.bodies == "auto" and screen > RELATED_LINES:
@@ -171,9 +179,12 @@ def show(
             here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if turn + 1 == len(full) else screen / 2)))
-        spill = 0 if turn or query.bodies != "auto" else room - chars_of(related.found)
+        spill = room - chars_of(related.found) if best and query.bodies == "auto" else 0
         text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto", first_chars=spill)
-        related = but_for(related, {(shown[place].path, number) for number, _ in lines_of(text)})
+        numbers = {number for number, _ in lines_of(text)}
+        if turn and query.bodies == "auto" and numbers.isdisjoint(_lines(shown[place])):
+            continue  # a head alone says nothing that the place's line does not
+        related = but_for(related, {(shown[place].path, number) for number in numbers})
         room -= len(text) + chars_of(related.found)
         screen -= text.count("\n") + 2
         shown[place] = replace(shown[place], body=text, related=related)
@@ -181,6 +192,10 @@ def show(
         room -= sizes[len(shown)] - sizes[len(shown) - 1]
         shown.append(hits[len(shown)])
     return shown
+
+
+def _lines(hit: Hit) -> range:
+    return range(hit.start_line, hit.end_line + 1)
 
 
 def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool = False) -> list[int]:

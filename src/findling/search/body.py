@@ -7,6 +7,7 @@ best place and its neighbours by value hold half as many again as the forty line
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -61,23 +62,25 @@ class Body(NamedTuple):
         ``whole_parts``: the first part, which may take ``first_chars`` where that is more and shows it whole, and of
         the others those that fit whole."""
         kept = self.worth[: min(most_lines, self.parts[0]) if whole_parts and self.parts else most_lines]
-        if (
-            self.parts
-            and most_chars < first_chars
-            and len(text := "\n".join(self._numbered(sorted(kept)))) <= first_chars
-            and kept
-        ):
-            most_chars = max(most_chars, len(text))
-        while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
-            over = sum(len(self._line(number)) for number in kept) - most_chars
-            kept = kept[: len(kept) - max(1, over // LINE_CHARS)]
         if not kept:
             return ""
+        text = self._joined(kept)
+        if self.parts and len(text) <= first_chars:
+            most_chars = max(most_chars, len(text))
+        if len(text) > most_chars:
+            fitting = bisect_right(range(1, len(kept)), most_chars, key=lambda lines: len(self._joined(kept[:lines])))
+            if not fitting:
+                return ""
+            kept = kept[:fitting]
+            text = self._joined(kept)
         for begin, end in pairwise(self.parts) if whole_parts and len(kept) == max(self.parts[:1], default=0) else ():
             more = [*kept, *self.worth[begin:end]]
-            if len(more) <= most_lines and len(longer := "\n".join(self._numbered(sorted(more)))) <= most_chars:
+            if len(more) <= most_lines and len(longer := self._joined(more)) <= most_chars:
                 kept, text = more, longer
         return text
+
+    def _joined(self, lines: Sequence[int]) -> str:
+        return "\n".join(self._numbered(sorted(lines)))
 
     def _numbered(self, shown: Sequence[int]) -> Iterator[str]:
         width = len(str(shown[-1]))
@@ -140,23 +143,26 @@ def make_body(
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
     worth = [*_heads(longer), *code_first(file, range(first, last + 1)), *range(start, first)]
     worth += _constants(file, symbols, range(start, last + 1))
-    ends = [len(dict.fromkeys(worth))]
+
+    def there() -> list[int]:
+        return [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have become shorter
+
+    ends = [len(there())]
     if within is not None and within.kind in CALLABLE:
         worth += _exits(file, range(within.start_line, min(within.end_line, len(file)) + 1))
-        ends.append(len(dict.fromkeys(worth)))
+        ends.append(len(there()))
         end = within.end_line
     for other_start, other_end in others:
         around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
         worth += [*_heads(around), *range(other_start, other_end + 1)]
-        ends.append(len(dict.fromkeys(worth)))
+        ends.append(len(there()))
     if last - start < WHOLE:
         for near_start, near_end in _neighbours(file, symbols, range(start, last + 1)):
             worth += range(near_start, near_end + 1)
-            ends.append(len(dict.fromkeys(worth)))
+            ends.append(len(there()))
     if within is not None:
         worth += range(within.start_line, within.end_line + 1)
-    there = [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have changed
-    return Body(file, there, min(end, len(file)), snippet, ends)
+    return Body(file, there(), min(end, len(file)), snippet, ends)
 
 
 def code_first(file: Sequence[str], lines: range) -> list[int]:

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from findling.model.types import Intent
-from findling.search.query import without_form
+from findling.search.query import without_courtesy
 
 ESCALATION_BELOW = 0.65
 """A guess less sure than this carries a hint on how to ask better."""
@@ -81,7 +81,7 @@ class IntentGuess(NamedTuple):
 
 def classify(text: str) -> IntentGuess:
     """Guess what any text asks for. Never raises; takes time linear in the text."""
-    text = without_form(text)
+    text = without_courtesy(text)
     words = text.split(None, 3)  # a fourth item says that there are more than three words
     intent, confidence = _classify(text, words)
     return IntentGuess(intent, confidence, escalation_hint(intent, confidence))

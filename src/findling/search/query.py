@@ -88,16 +88,20 @@ _LONGEST_END = 80
 
 
 def without_form(text: str) -> str:
-    """The text without an end mark and without "please show me" and "thanks"; of the beginning of a definition the
-    name; as it is where nothing else is said."""
+    """As `without_courtesy`; of the beginning of a definition the name."""
+    said = without_courtesy(text)
+    defined = _DEFINITION.fullmatch(said)
+    return defined["name"] if defined else said
+
+
+def without_courtesy(text: str) -> str:
+    """The text without an end mark and without "please show me" and "thanks"; as it is where nothing else is said."""
     text = text.strip()
     end = max(0, len(text) - _LONGEST_END)
     found = _AFTER.search(text, end)
     kept = text[: found.start()] if found else text
     begins = _BEFORE.match(kept)
     said = kept[begins.end() :] if begins else kept
-    if defined := _DEFINITION.fullmatch(said.strip()):
-        return defined["name"]
     return said.strip() or text
 
 
