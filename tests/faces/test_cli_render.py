@@ -379,6 +379,12 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.engine.closed
 
 
+def test_the_command_for_more_asks_the_same_index(piped: Callable[..., Ran]) -> None:
+    for typed, repeated in ((["--ref", "v 1", "--cache"], "'--ref=v 1' --cache"), (["."], "."), (["gone"], "./gone")):
+        ran = piped("search", "retry", *typed, answers=[ANSWER])
+        assert ran.out.splitlines()[-1] == f"whole definitions: findling symbol Client.send {repeated}", ran.err
+
+
 GROUPED = replace(
     ANSWER,
     hits=(
@@ -714,6 +720,8 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     ]
     assert ran.out.splitlines() == [*one, *one, "whole definitions: findling symbol Client.retry"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
+    twice = replace(found, name="Client.retry", definitions=(definition, definition))
+    assert "whole definitions" not in piped("symbol", "Client.retry", answers=[[twice]]).out  # it was just typed
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
     told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]
     assert [each["definitions"][0]["body"] for each in told] == [body, body]
