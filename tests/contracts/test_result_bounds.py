@@ -44,6 +44,11 @@ def test_results_are_within_the_bound(
     assert {key: first[key] for key in named} == {key: best[key] for key in named}
 
 
+def test_an_answer_without_room_is_not_told_as_nothing_found(workspace: Workspace) -> None:
+    cut = facts("query_docs", {"query": "how are failed requests retried", "max_tokens": 1}, workspace)
+    assert cut["answer"] == "max_tokens leaves no room for the answer." and len(cut["sources"]) == 1
+
+
 def test_one_long_result_is_cut_and_shows_it() -> None:
     text = "\n".join(f"{number} a line of code" for number in range(1, 400))
     facts = {"results": [{"path": "a.py", "body": text, "snippet": "short"}], "metadata": {}}

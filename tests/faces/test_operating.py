@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -92,6 +93,18 @@ def test_a_port_tells_the_jobs_of_a_store_and_whether_it_answers(postgresql: Ser
     assert "findling_queue_oldest_seconds " in text and 'stage="store"' in text
     assert "jobs" not in metrics.text(lambda: gone() or {})  # what is known is told, whoever is gone
     database.close()
+
+
+def test_a_count_has_all_its_digits_and_a_port_an_address_of_either_family() -> None:
+    text = metrics.text(lambda: {"findling_big": 1234567.0, "findling_part": 1234567.25})
+    assert "findling_big 1234567\n" in text and "findling_part 1234567.25\n" in text
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    port = Port("::1", 0)
+    try:
+        assert read(f"{port.address}/health")[0] == 200
+    finally:
+        port.close()
 
 
 def test_a_backup_is_restored_with_all_that_it_had(

@@ -69,6 +69,13 @@ def test_more_than_are_searched_together_are_told(
     assert "1 repository more in this folder not searched; name one as PATH" in capsys.readouterr().err
 
 
+def test_a_form_for_editors_refuses_what_it_cannot_print(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for letters in (["-r", "X"], ["-C", "1"], ["-A", "1"]):
+        assert main(["grep", "--vimgrep", *letters, "tax"]) == 2
+        assert "--vimgrep prints the matching lines as they are" in capsys.readouterr().err
+    assert main(["grep", "--vimgrep", "-l", "-C", "1", "tax"]) == 0
+
+
 def test_a_repository_and_a_folder_without_any_are_what_they_were(folder: Path) -> None:
     assert repositories_in(folder) == [folder / "shop", folder / "team" / "crawler"]
     assert repositories_in(folder / "shop") == repositories_in(folder / "team" / "crawler") == []

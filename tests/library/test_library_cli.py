@@ -50,6 +50,7 @@ def test_an_empty_library_says_how_to_fill_it(run: Run) -> None:
         status, out, err = run(*action)
         assert (status, out) == (1, "")
         assert "findling library add PATH" in err
+    assert json.loads(run("search", "salt", "--json")[1])["passages"] == []
 
 
 def test_the_same_as_json(run: Run, bread: Path, data: Path) -> None:

@@ -83,6 +83,17 @@ def test_names_that_mean_nothing_of_the_project_are_left_out() -> None:
     assert [(use.kind, use.name) for use in uses(text)] == [("call", "f")]
 
 
+def test_a_local_name_hides_a_function_in_all_scopes_that_bind_it_and_nowhere_else() -> None:
+    text = (
+        b"def go(): ...\n"
+        b"def outer(go):\n    go()\n    def inner(go):\n        go()\n    go()\n"
+        b"go()\n"
+        b"def next(go): go()\n"
+        b"def last(): go()\n"
+    )
+    assert [use.line for use in uses(text) if (use.kind, use.name) == ("call", "go")] == [7, 9]
+
+
 def test_a_syntax_error_costs_only_its_own_lines() -> None:
     text = b"def one():\n    two()\n\ndef two():\n    x = = one()\n\ndef three():\n    one()\n"
     assert {(use.name, use.line) for use in uses(text) if use.kind == "call"} >= {("two", 2), ("one", 8)}

@@ -74,8 +74,9 @@ def query_docs(call: Call, given: Arguments) -> Reply:
         chars = room * budget.CHARS_PER_TOKEN
         answer = cut_between_words(answer, max(chars - len(budget.dumps(sources[:1])), chars // 2))
         room -= budget.tokens(answer)
+    nothing = NO_ROOM if excerpts else f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"'
     facts = {
-        "answer": answer or f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"',
+        "answer": answer or nothing,
         "sources": sources,
         "meta": meta,
     }
@@ -150,6 +151,9 @@ FEW = 5
 
 NOT_SAID = "The documents{so_far} do not seem to answer this. The nearest they have:"
 """Stands before an answer of low confidence."""
+
+NO_ROOM = "max_tokens leaves no room for the answer."
+"""Stands in for one that was found."""
 
 
 def _confidence(

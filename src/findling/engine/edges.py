@@ -543,21 +543,22 @@ def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, fe
 
 
 def _called_from_outside(searched: Searched, asked: Sequence[search.Definition]) -> Iterator[str]:
-    """By what a framework or a user calls definitions, which no use in the project shows."""
+    """By what a framework or a user calls definitions, which no use in the project shows.
+
+    A note is the program's own words to an agent: it names the line and quotes nothing of it.
+    """
     for file, symbol in asked:
         rules = RULES.get(file.language)
         for use in searched.index.uses(file.blob_id) if rules is not None else ():
             if use.kind == "decorate" and use.symbol == symbol.position and rules and use.name in rules.registers:
-                lines = searched.lines(file) or ()
-                text = lines[use.line - 1].strip()[:_TEXT] if use.line <= len(lines) else use.name
-                yield f"{symbol.qualified_name} is registered by {text} ({file.path}:{use.line})."
+                yield f"{symbol.qualified_name} is registered by {use.name} ({file.path}:{use.line})."
     for point in project_map.manifest_entries(searched.index.listing(), searched.lines):
         module, colon, name = point.text.rpartition(" = ")[2].partition(":")
         stem = f"/{module.strip().replace('.', '/')}"
         for file, symbol in asked if colon else ():
             path = f"/{file.path}".removesuffix(".py").removesuffix("/__init__")
             if symbol.qualified_name == name.strip() and path.endswith(stem):
-                yield f"{name.strip()} is an entry point: {point.text} ({point.path}:{point.line})."
+                yield f"{name.strip()} is an entry point ({point.path}:{point.line})."
 
 
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from findling import model, search, sources
 from findling.config import roots
 from findling.engine.refs import RefStore
-from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count

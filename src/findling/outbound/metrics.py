@@ -57,15 +57,15 @@ def text(gauges: Callable[[], dict[str, float]] = dict) -> str:
             if f"# TYPE {name} counter" not in lines:
                 lines.append(f"# TYPE {name} counter")
             written = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels)
-            lines.append(f"{name}{{{written}}} {_counts[name, labels]:g}")
+            lines.append(f"{name}{{{written}}} {_number(_counts[name, labels])}")
         if _times:
             lines.append("# TYPE findling_seconds histogram")
         for stage, row in sorted(_times.items()):
             for bound, number in zip((*map(str, BOUNDS_S), "+Inf"), row, strict=False):
-                lines.append(f'findling_seconds_bucket{{stage="{stage}",le="{bound}"}} {number:g}')
+                lines.append(f'findling_seconds_bucket{{stage="{stage}",le="{bound}"}} {_number(number)}')
             lines += [
                 f'findling_seconds_sum{{stage="{stage}"}} {row[-1]:.6f}',
-                f'findling_seconds_count{{stage="{stage}"}} {row[-2]:g}',
+                f'findling_seconds_count{{stage="{stage}"}} {_number(row[-2])}',
             ]
     try:
         found = gauges()
@@ -73,8 +73,13 @@ def text(gauges: Callable[[], dict[str, float]] = dict) -> str:
         found = {}
     for name in dict.fromkeys(each.partition("{")[0] for each in found):
         lines.append(f"# TYPE {name} gauge")
-        lines += [f"{each} {value:g}" for each, value in found.items() if each.partition("{")[0] == name]
+        lines += [f"{each} {_number(value)}" for each, value in found.items() if each.partition("{")[0] == name]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _number(value: float) -> str:
+    """All its digits: a counter that is rounded stands still."""
+    return str(int(value)) if float(value).is_integer() else repr(value)
 
 
 def _escaped(value: str) -> str:

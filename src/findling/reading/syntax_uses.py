@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -109,9 +110,22 @@ def _local(
             first, end = around[-1]
             bindings.setdefault(use.name, []).append((first if table.hoisted else bound[start], end))
     kinds = ("read",) if table.apart else ("read", "call")
+    bounds = {name: _merged(ranges) for name, ranges in bindings.items()}
     for row, use in zip(rows, uses, strict=True):
-        held = bindings.get(use.name, ()) if use.kind in kinds and not use.receiver else ()
-        yield any(first <= row[0] < end for first, end in held)
+        held = bounds.get(use.name, ()) if use.kind in kinds and not use.receiver else ()
+        yield bisect_right(held, row[0]) % 2 == 1
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[int]:
+    """Ranges without overlaps, as one sorted list: start, end, start, end, … A file may bind one name in thousands of
+    scopes, so each use of it is searched for by bisection: an odd place is inside of a range."""
+    bounds: list[int] = []
+    for first, end in sorted(ranges):
+        if bounds and first <= bounds[-1]:
+            bounds[-1] = max(bounds[-1], end)
+        elif first < end:
+            bounds += (first, end)
+    return bounds
 
 
 def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:

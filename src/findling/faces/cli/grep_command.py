@@ -36,6 +36,12 @@ def grep(args: Namespace, session: Session) -> int:
     patterns = args.patterns or [args.pattern]
     if args.show_secrets and (args.json or args.json_events or not session.terminal):
         raise InvalidInput("--show-secrets is for your eyes: it works on a terminal only.", remedy="Leave it out.")
+    around = (args.context, args.before_context, args.after_context)
+    if _shape(args) == "vimgrep" and (args.replace is not None or any(around)):
+        raise InvalidInput(
+            "--vimgrep prints the matching lines as they are: -r, -A, -B and -C do not go with it.",
+            remedy="Leave one of them out.",
+        )
     if patterns == [None]:
         raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
     with ExitStack() as stack:

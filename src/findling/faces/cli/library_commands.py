@@ -92,16 +92,14 @@ def _search(library: Library, args: Namespace, session: Session) -> int:
     """The passages nearest to a question, best first."""
     if not args.subject:
         raise InvalidInput("Missing QUERY.", remedy="Usage: findling library search QUERY")
-    if not library.collections():
-        session.notes(_EMPTY)
-        return NOTHING
     with session.progress() as progress:
         found = library.search(
             args.subject, limit=args.limit or PASSAGES, min_score=LEAST_SIMILARITY, progress=progress
         )
     with session.printing():
         session.view(Root(library.directory, "")).passages(found)
-    session.notes([*([] if found.passages else [words.NOTHING_FOUND]), *found.notes])
+    nothing = [words.NOTHING_FOUND] if library.collections() else _EMPTY
+    session.notes([*([] if found.passages else nothing), *found.notes])
     return FOUND if found.passages else NOTHING
 
 

@@ -6,6 +6,7 @@ Must not know any command.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -128,8 +129,18 @@ class Session:
         if self._args.json:
             return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
-            return terminal.PrettyView(sys.stdout, self.places(searched))
-        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self.terminal)
+            return terminal.PrettyView(sys.stdout, self.places(searched), repeated=self._repeated())
+        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self.terminal, repeated=self._repeated())
+
+    def _repeated(self) -> str:
+        """What was typed that says which index is asked, as it stands in a command. Not --store: its URL may have a
+        password."""
+        path = getattr(self._args, "path", None)
+        repeated = [path if os.path.lexists(path) else f"./{path}"] if path else []  # else it would be a name
+        for option in ("root", "ref", "config"):
+            value = getattr(self._args, option, None)
+            repeated += [f"--{option}={value}"] if value else []
+        return shlex.join([*repeated, *(["--cache"] if self._args.cache else [])])
 
     @property
     def screen_lines(self) -> int | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import __version__
 from findling.engine import indexes
-from findling.engine.indexes import KnownIndex
 from findling.faces.cli import terminal
 from findling.faces.cli.arguments import COMMANDS, OWN_OPTIONS, Command, Option, usage
 from findling.faces.cli.terminal import words

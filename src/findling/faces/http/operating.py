@@ -4,6 +4,7 @@ its store answers; ``/metrics``, for Prometheus. It asks for no token, so it is 
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,14 +40,18 @@ class Port:
             def log_message(self, *_: Any) -> None:
                 return
 
+        class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
         try:
-            self._server = ThreadingHTTPServer((host, port), Handler)
+            self._server = Server((host, port), Handler)
         except OSError as error:
             raise InvalidInput(
                 f"Cannot listen on {host} port {port}: {error.strerror}.", remedy="Choose another port for --metrics."
             ) from error
         self._server.daemon_threads = True
-        self.address = f"http://{host}:{self._server.server_address[1]}"
+        named = f"[{host}]" if ":" in host else host
+        self.address = f"http://{named}:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:

@@ -98,7 +98,6 @@ async def _serve(listening: Listening, workspace: contracts.Workspace, name: str
     from findling.faces.http.running import run
     from findling.faces.web import highlighting
     from findling.faces.web.asking import Asker
-    from findling.faces.web.serving import make_app
 
     token = secrets.token_urlsafe(24)
     link = f"{listening.address}/?token={token}"
