@@ -369,6 +369,9 @@ def test_what_would_make_rights_void_is_refused(
     assert "there is no such collection" in capsys.readouterr().out
     assert main(["team", "deny", "staff", "hidden", *options]) == 0
     assert "no such" not in capsys.readouterr().out
+    assert main(["team", "forget", "staff", "Shop", *options]) == 0
+    assert main(["team", "forget", "staff", "Shop", *options]) == 2
+    assert "neither allowed nor denied" in capsys.readouterr().err
     assert main(["team", "user", "list", *options]) == 0
     assert "anna" in capsys.readouterr().out
     assert (
