@@ -466,6 +466,8 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
     ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=facts)])
     said = f"confidence {ANSWER.confidence:.2f}; words and meaning put the same file first"
     assert f"\n\n{said}\n      +2.5000  coverage  the first file has 80% of the rare words\n" in ran.out
+    ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=replace(facts, agree=None))])
+    assert f"\n\nconfidence {ANSWER.confidence:.2f}\n      +2.5000  coverage" in ran.out
 
 
 def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:

@@ -138,3 +138,4 @@ def test_the_facts_behind_it_add_up_to_it() -> None:
     assert found.beyond_random == pytest.approx(0.05) and found.agree
     assert "cosine of 0.45; questions about something else find 0.40" in " ".join(each.words for each in found.reasons)
     assert judged(ranked(0.5)).beyond_random is None
+    assert judged(ranked(0.5)).agree is None, "there is no meaning to agree with"

@@ -297,7 +297,7 @@ def judge(found: Found) -> Confidence:
     value = 1.0 / (1.0 + math.exp(-sum(share.value for share in shares)))
     reasons = sorted((share for share in shares if share.value), key=lambda share: -abs(share.value))
     near = None if cosine is None else beyond
-    agree = len({_best(found.ranked, "passage"), _best(found.ranked, "window")}) == 1
+    agree = None if cosine is None else _best(found.ranked, "passage") == _best(found.ranked, "window")
     lacking = tuple(found.lacking)
     return Confidence(value, coverage, cosine, near, agree, named, phrase, lacking, absent, tuple(reasons))
 

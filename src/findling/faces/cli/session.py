@@ -145,7 +145,7 @@ class Session:
         for option in ("root", "ref", "config"):
             value = getattr(self._args, option, None)
             repeated += [f"--{option}={value}"] if value else []
-        return shlex.join([*repeated, *(["--cache"] if self._args.cache else [])])
+        return shlex.join([*repeated, *(["--cache"] if getattr(self._args, "cache", False) else [])])
 
     @property
     def screen_lines(self) -> int | None:

@@ -113,9 +113,8 @@ class PlainView:
                 before = hit
         self._chain(result.chain)
         if explain and result.hits:
-            agree = "" if result.evidence.agree else "do not "
             self._line("")
-            self._line(f"confidence {result.confidence:.2f}; words and meaning {agree}put the same file first")
+            self._line(words.how_sure(result))
             self._reasons(result.evidence.reasons)
         if further := words.further_look(result, self._repeated):
             self._line("")

@@ -159,6 +159,13 @@ def symbols_look(results: Sequence[SymbolResult], repeated: str = "") -> str:
     return _look_at(cut, repeated) if len(every) > 1 and not is_typed else ""
 
 
+def how_sure(result: SearchResult) -> str:
+    """The confidence, and whether words and meaning agree, where both were asked."""
+    agree = result.evidence.agree
+    beside = "" if agree is None else f"; words and meaning {'' if agree else 'do not '}put the same file first"
+    return f"confidence {result.confidence:.2f}{beside}"
+
+
 UNSURE = "nothing here looks like an answer"
 
 LACKING = 2
