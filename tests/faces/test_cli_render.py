@@ -379,6 +379,12 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.engine.closed
 
 
+def test_the_command_for_more_asks_the_same_index(piped: Callable[..., Ran]) -> None:
+    for typed, repeated in ((["--ref", "v 1", "--cache"], "'--ref=v 1' --cache"), (["."], "."), (["gone"], "./gone")):
+        ran = piped("search", "retry", *typed, answers=[ANSWER])
+        assert ran.out.splitlines()[-1] == f"whole definitions: findling symbol Client.send {repeated}", ran.err
+
+
 GROUPED = replace(
     ANSWER,
     hits=(
@@ -460,6 +466,8 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
     ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=facts)])
     said = f"confidence {ANSWER.confidence:.2f}; words and meaning put the same file first"
     assert f"\n\n{said}\n      +2.5000  coverage  the first file has 80% of the rare words\n" in ran.out
+    ran = piped("search", "retry", "--explain", answers=[replace(ANSWER, evidence=replace(facts, agree=None))])
+    assert f"\n\nconfidence {ANSWER.confidence:.2f}\n      +2.5000  coverage" in ran.out
 
 
 def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:
@@ -653,7 +661,7 @@ def test_what_is_clipped_stays_in_its_place(drawn: list[tuple[int, int]], length
 
 def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> None:
     rule = SkippedFile("build/made.py", "ignored", ".gitignore:1:build/")
-    empty = replace(MATCHES, files=(), total_files=0, files_searched=0, skipped=(rule,))
+    empty = replace(MATCHES, files=(), total_files=0, total_lines=0, files_searched=0, skipped=(rule,))
 
     def told(*options: str, answer: GrepResult = empty) -> str:
         ran = piped("grep", "x", *options, answers=[answer])
@@ -712,6 +720,8 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     ]
     assert ran.out.splitlines() == [*one, *one, "whole definitions: findling symbol Client.retry"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
+    twice = replace(found, name="Client.retry", definitions=(definition, definition))
+    assert "whole definitions" not in piped("symbol", "Client.retry", answers=[[twice]]).out  # it was just typed
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
     told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]
     assert [each["definitions"][0]["body"] for each in told] == [body, body]

@@ -69,6 +69,39 @@ def test_more_than_are_searched_together_are_told(
     assert "1 repository more in this folder not searched; name one as PATH" in capsys.readouterr().err
 
 
+def test_a_ref_is_of_those_that_have_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git = ["git", "-C", folder / "shop", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["add", "-A"], ["commit", "-qm", "first"], ["tag", "v1"]):
+        subprocess.run([*git, *arguments], check=True)
+    for asked in (["grep", "-l", "tax"], ["search", "total_with_tax", "."], ["index"]):
+        assert main([*asked, "--ref", "v1"]) == 0
+        printed = capsys.readouterr()
+        assert "shop" in printed.out and "note: team/crawler: There is no branch, tag or commit" in printed.err, asked
+    assert main(["grep", "tax", "--ref", "v2"]) == 2
+
+
+def test_one_that_cannot_be_indexed_or_searched_costs_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "shop" / "findling.toml").write_text("[semantic]\nmode = 3\n")
+    assert main(["index"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.count("indexed: 1 file") == 2 and "note: shop: " in printed.err
+    assert "nested_repository" not in printed.err
+
+
+def test_a_limit_is_shared_and_a_repository_that_is_searched_is_not_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["grep", "--limit", "1", "-i", "invoice"]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 1 and "not searched; see --limit" in printed.err
+    assert main(["grep", "-i", "invoice", "--json-events"]) == 0
+    printed = capsys.readouterr()
+    assert "nested_repository" not in printed.err
+    *_, last = events = [json.loads(line) for line in printed.out.splitlines()]
+    assert [event["type"] for event in events].count("summary") == 1
+    assert last["data"]["stats"]["searches_with_match"] == 2
+
+
 def test_a_form_for_editors_refuses_what_it_cannot_print(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for letters in (["-r", "X"], ["-C", "1"], ["-A", "1"]):
         assert main(["grep", "--vimgrep", *letters, "tax"]) == 2

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -256,6 +257,24 @@ def test_rights_hold_from_the_next_question_on_and_a_denial_beats_every_allowanc
         rights.remove_from_group("guests", [])
 
 
+def test_a_user_learns_nothing_of_the_machine_that_serves(stores: tuple[Store, Store], tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "inner-branch", tmp_path / "inner-project"], check=True)
+    for user, names in (("anna", ["*"]), ("carl", ["*"]), ("carl", ["open"])):
+        opened = workspace(stores[0], tmp_path / "inner-project", user, *names)
+        try:
+            said = [call(name, {}, opened) for name in ("index_status", "health_check")]
+            of_refs = [
+                call("search_code", {"query": "inner", "ref": ref}, opened) for ref in ("inner-branch", "no-branch")
+            ]
+            assert of_refs[0].is_error  # what was asked for is repeated, and nothing else differs
+            assert str(of_refs[0].structured).replace("inner-branch", "no-branch") == str(of_refs[1].structured)
+            said += [call("search_code", {"query": "inner"}, opened), of_refs[1]]
+            text = json.dumps([each.as_json() for each in said], default=str)
+            assert not re.search("inner-|127.0.0.1|serving|postgresql:", text), text
+        finally:
+            opened.close()
+
+
 def test_a_server_keeps_few_connections_however_many_users_it_has(stores: tuple[Store, Store]) -> None:
     users = [Database(stores[0].serving, user=name) for name in ("anna", "bob", *(f"user{n}" for n in range(30)))]
     with ThreadPoolExecutor(8) as threads:
@@ -350,6 +369,9 @@ def test_what_would_make_rights_void_is_refused(
     assert "there is no such collection" in capsys.readouterr().out
     assert main(["team", "deny", "staff", "hidden", *options]) == 0
     assert "no such" not in capsys.readouterr().out
+    assert main(["team", "forget", "staff", "Shop", *options]) == 0
+    assert main(["team", "forget", "staff", "Shop", *options]) == 2
+    assert "neither allowed nor denied" in capsys.readouterr().err
     assert main(["team", "user", "list", *options]) == 0
     assert "anna" in capsys.readouterr().out
     assert (

@@ -13,7 +13,18 @@ from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
 from findling.model.types import Hit, Query, SymbolHit
 from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, OPEN, SURE_SHARE, is_sure, show
-from findling.search.body import HEAD_LINES, LINES, NOTHING, WHOLE, Body, definition_body, lines_of, make_body, whole
+from findling.search.body import (
+    HEAD_LINES,
+    LINES,
+    NOTHING,
+    WHOLE,
+    Body,
+    code_first,
+    definition_body,
+    lines_of,
+    make_body,
+    whole,
+)
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS, Snippet
 
 NO_SNIPPET = Snippet(0, "", ())
@@ -139,6 +150,29 @@ def test_functions_that_a_place_calls_or_that_call_it_are_parts() -> None:
     body = make_body(lines, symbols, 4, 5, [], NO_SNIPPET)
     assert numbers(body.text(9, 1_000, whole_parts=True)) == [1, 2, 3, 4, 5, 6, 7]  # a line between two is shown
     assert [body.worth[at - 1] for at in body.parts] == [5, 5, 7, 2]
+
+
+def test_callers_are_few_and_have_the_name_as_a_word() -> None:
+    functions = [f"def f{at}():\n    {'retry_all()' if at < 2 else 'retry()'}" for at in range(20_000)]
+    lines = "\n".join(["def retry():", "    pass", *functions, "retry()"]).split("\n")
+    symbols = [symbol(1, 2)._replace(name="retry")]
+    symbols += [symbol(3 + 2 * at, 4 + 2 * at)._replace(name=f"f{at:04}") for at in range(20_000)]
+    body = make_body(lines, symbols, 1, 2, [], NO_SNIPPET)
+    assert [body.worth[at - 2 : at] for at in sorted({*body.parts})] == [[1, 2], [7, 8], [9, 10], [11, 12]]
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ('def f(\n  a: int,\n) -> int:  # n\n\n  """One.\n\n  More."""\n  return a', [1, 2, 3, 4, 5, 8, 6, 7]),
+        ('"""Of a module.\n\nMore.\n"""\nx = 1', [1, 5, 2, 3, 4]),
+        ('def f():\n  """One."""\n  x = \'\'\'\n  text:\n  \'\'\'\n  y = """\n  """', [1, 2, 3, 4, 5, 6, 7]),
+        ('def f():\n  x = """\n  text\n"""\n  return """\n"""', [1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_a_docstring_stands_right_after_the_signature(text: str, order: list[int]) -> None:
+    lines = text.split("\n")
+    assert code_first(lines, range(1, len(lines) + 1)) == order
 
 
 def test_several_bodies_are_whole_where_there_is_room_and_else_the_short_ones_are() -> None:

@@ -135,6 +135,17 @@ def test_words_in_a_file_that_is_about_something_else_say_less() -> None:
 def test_the_facts_behind_it_add_up_to_it() -> None:
     found = judged(ranked(0.5, 0.45, phrase=0.5), ranked(0.3, 0.2), lacking=0.7)
     assert found.value == pytest.approx(1 / (1 + np.exp(-sum(reason.value for reason in found.reasons))))
-    assert found.beyond_random == pytest.approx(0.05) and found.agree
+    assert found.beyond_random == pytest.approx(0.05)
     assert "cosine of 0.45; questions about something else find 0.40" in " ".join(each.words for each in found.reasons)
     assert judged(ranked(0.5)).beyond_random is None
+
+
+def test_words_and_meaning_agree_only_where_both_were_asked() -> None:
+    one, other = ranked(0.5, 0.4), ranked(0.5, 0.4)
+    other.file = FILE._replace(path="other.py")
+    one.values["window"] = 0.9
+    assert judged(one, other).agree is None
+    one.values["passage"] = 0.5
+    assert judged(one, other).agree is True
+    other.values["passage"] = 0.6
+    assert judged(one, other).agree is False

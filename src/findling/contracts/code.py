@@ -122,8 +122,8 @@ def index_status(call: Call, given: Arguments) -> Reply:
     active = code_metadata.active_job(workspace.root)
     coverage = status.coverage
     facts: dict[str, Any] = {
-        "project_id": code_metadata.project_id(str(engine.root)),
-        "repo_root": str(engine.root),
+        "project_id": code_metadata.project_id(workspace.root.shown_folder),
+        "repo_root": workspace.root.shown_folder,
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
         "required_schema_version": health.format_version,
@@ -134,7 +134,9 @@ def index_status(call: Call, given: Arguments) -> Reply:
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
-        "recent_jobs": [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
+        "recent_jobs": []
+        if workspace.root.for_user
+        else [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
     if workspace.root.watched is not None:
         facts["watching"] = workspace.root.watched._asdict()
@@ -220,8 +222,8 @@ def health_check(call: Call, given: Arguments) -> Reply:
         "active_job": active,
         "projects": [
             {
-                "project_id": code_metadata.project_id(str(engine.root)),
-                "repo_root": str(engine.root),
+                "project_id": code_metadata.project_id(workspace.root.shown_folder),
+                "repo_root": workspace.root.shown_folder,
                 "index_status": "indexing" if active else status.indexing_status,
                 "ref": workspace.ref_name,
             }

@@ -330,8 +330,9 @@ def _confidence_fields(
 def _evidence(facts: Confidence) -> dict[str, Any]:
     """The facts that speak for and against an answer that is not sure."""
     shares = {"coverage": facts.coverage, "cosine": facts.cosine, "beyond_random": facts.beyond_random}
-    told = {name: round(share, 3) for name, share in shares.items() if share is not None}
-    return told | {"agree": facts.agree} | ({"lacking": list(facts.lacking)} if facts.lacking else {})
+    told: dict[str, Any] = {name: round(share, 3) for name, share in shares.items() if share is not None}
+    told |= {} if facts.agree is None else {"agree": facts.agree}
+    return told | ({"lacking": list(facts.lacking)} if facts.lacking else {})
 
 
 def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:

@@ -17,7 +17,7 @@ from findling.config import choose_provider
 from findling.config.roots import LIVE, checked_out
 from findling.contracts.model import Refusal
 from findling.engine import library
-from findling.model.errors import FindlingError, InvalidInput
+from findling.model.errors import FindlingError, InvalidInput, RefNotIndexed
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -80,6 +80,10 @@ class Root:
 
         Raises `RefNotIndexed`.
         """
+        if self.for_user:
+            if ref in (None, LIVE):
+                return self
+            raise RefNotIndexed("There are no refs here, only what was published last.", remedy="Leave the ref out.")
         found = engine.find_ref(self.engine.root, ref)
         if found is None:
             return self
@@ -105,7 +109,17 @@ class Root:
     def ref_name(self) -> str:
         """What answers call the version of the files that is searched: the ref that was asked for, else the branch that
         is checked out, a short commit when none is, ``live`` without git. Raises `errors.RootError`."""
-        return self._ref_name or checked_out(self.engine.root)
+        return LIVE if self.for_user else self._ref_name or checked_out(self.engine.root)
+
+    @property
+    def for_user(self) -> bool:
+        """Whether a user of a shared store is answered, whom this machine's folders and branches do not concern."""
+        return self._given is not None and bool(self._given.person)
+
+    @property
+    def shown_folder(self) -> str:
+        """The root's path, '' for a user of a shared store. Raises `errors.RootError`."""
+        return "" if self.for_user else str(self.engine.root)
 
     @property
     def engine(self) -> Engine:

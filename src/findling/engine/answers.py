@@ -342,8 +342,8 @@ def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
 
 
 def _holds(outer: types.SymbolHit, inner: types.SymbolHit) -> bool:
-    lines = range(outer.start_line, outer.end_line + 1)
-    return outer.path == inner.path and outer.line != inner.line and {inner.start_line, inner.end_line} <= {*lines}
+    inside = outer.start_line <= inner.start_line and inner.end_line <= outer.end_line
+    return inside and outer.path == inner.path and outer.line != inner.line
 
 
 def _texts(bodies: Sequence[search.Body], most: int) -> list[str]:

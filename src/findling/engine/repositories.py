@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from findling.config import repositories_in
@@ -12,6 +12,8 @@ from findling.engine.engines import Engines
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from findling.model.types import SkippedFile
 
 MOST: Final = 50
 """Repositories that are searched together."""
@@ -52,6 +54,11 @@ def repositories_of(opened: Engine) -> Repositories | None:
     if _has_files(opened.root, found):
         every[BESIDE] = opened
     return Repositories(opened.root, every, max(0, len(found) - MOST))
+
+
+def without_known(skipped: Iterable[SkippedFile], root: Path, known: Container[Path]) -> tuple[SkippedFile, ...]:
+    """What is left out below a root, without the repositories that are asked themselves."""
+    return tuple(file for file in skipped if file.reason != "nested_repository" or root / file.path not in known)
 
 
 def _has_files(folder: Path, repositories: Sequence[Path]) -> bool:

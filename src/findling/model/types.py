@@ -700,17 +700,18 @@ class Confidence(Struct, frozen=True):
     asked for is no answer. ``coverage``: the share of the query's rare words in the first of them, less where no
     passage of it is near the query. ``cosine``: of the nearest passage, None without vectors; ``beyond_random``: how
     much more that is than questions about something else find. ``agree``: whether words and meaning put the same file
-    first. ``named``: how far one of the first files is what was asked for by name or to the letter. ``phrase``: how far
-    neighbouring words of the query stand together in one place. ``lacking``: words of a subject of their own that the
-    query has and the first file has not, the most specific first. ``absent``: whether a name, path or quotation of the
-    question does not occur. ``reasons``: what each fact adds to the logit of ``value``.
+    first, None where one of them says nothing. ``named``: how far one of the first files is what was asked for by name
+    or to the letter. ``phrase``: how far neighbouring words of the query stand together in one place. ``lacking``:
+    words of a subject of their own that the query has and the first file has not, the most specific first. ``absent``:
+    whether a name, path or quotation of the question does not occur. ``reasons``: what each fact adds to the logit of
+    ``value``.
     """
 
     value: float = 0.0
     coverage: float = 0.0
     cosine: float | None = None
     beyond_random: float | None = None
-    agree: bool = False
+    agree: bool | None = None
     named: float = 0.0
     phrase: float = 0.0
     lacking: tuple[str, ...] = ()

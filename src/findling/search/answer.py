@@ -297,7 +297,8 @@ def judge(found: Found) -> Confidence:
     value = 1.0 / (1.0 + math.exp(-sum(share.value for share in shares)))
     reasons = sorted((share for share in shares if share.value), key=lambda share: -abs(share.value))
     near = None if cosine is None else beyond
-    agree = len({_best(found.ranked, "passage"), _best(found.ranked, "window")}) == 1
+    by_words, by_meaning = _best(found.ranked, "passage"), _best(found.ranked, "window")
+    agree = by_words == by_meaning if by_words and by_meaning else None
     lacking = tuple(found.lacking)
     return Confidence(value, coverage, cosine, near, agree, named, phrase, lacking, absent, tuple(reasons))
 
@@ -313,4 +314,6 @@ def _how_near(cosine: float | None) -> str:
 
 
 def _best(ranked: Sequence[RankedFile], signal: str) -> str:
-    return max(ranked, key=lambda item: item.values.get(signal, 0.0)).file.path
+    """The file of which a signal speaks most, '' where it speaks of none."""
+    best = max(ranked, key=lambda item: item.values.get(signal, 0.0))
+    return best.file.path if best.values.get(signal) else ""

@@ -7,7 +7,7 @@ best place and its neighbours by value hold half as many again as the forty line
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -30,6 +30,7 @@ EXITS = 4
 """Lines of a long definition that say what becomes of it."""
 
 _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
+_SIGNATURE_END = re.compile(r":\s*(?:#.*)?$")
 
 CALLABLE = ("fn", "method")
 
@@ -168,15 +169,22 @@ def make_body(
 def code_first(file: Sequence[str], lines: range) -> list[int]:
     """The lines of a definition, those of a docstring but its first one last: where there is no room for all, what is
     done tells more than how it is to be called."""
+    at_top, signed = lines.start == 1, False
     for begin in lines[:DOCSTRING_WITHIN]:
-        if found := _DOCSTRING.match(file[begin - 1]):
+        line = file[begin - 1]
+        if not line.strip():
+            continue
+        if (at_top or signed) and (found := _DOCSTRING.match(line)):
             mark = found[1]
-            if mark in file[begin - 1][found.end() :]:
+            if mark in line[found.end() :]:
                 break
-            end = next((line for line in range(begin + 1, lines.stop) if mark in file[line - 1]), None)
+            end = next((number for number in range(begin + 1, lines.stop) if mark in file[number - 1]), None)
             if end is None:
                 break
             return [*range(lines.start, begin + 1), *range(end + 1, lines.stop), *range(begin + 1, end + 1)]
+        if signed:  # a string further down is none, and its end is like a beginning
+            break
+        at_top, signed = False, _SIGNATURE_END.search(line) is not None
     return list(lines)
 
 
@@ -210,14 +218,28 @@ def _neighbours(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range)
         and symbol.end_line - symbol.start_line < WHOLE
         and symbol.end_line <= len(file)
     ]
-    own = [symbol.name for symbol in functions if symbol.name_line in lines]
-    using = [number for number, line in enumerate(file, 1) if number not in lines and any(map(line.__contains__, own))]
-    names = list(dict.fromkeys(name for number in lines for name in _WORD.findall(file[number - 1])))
+    own = [re.escape(symbol.name) for symbol in functions if symbol.name_line in lines]
+    words = (name for number in lines for name in _WORD.findall(file[number - 1]))
+    order = {name: at for at, name in enumerate(dict.fromkeys(words))}
     beside = [symbol for symbol in functions if symbol.end_line < lines.start or symbol.start_line >= lines.stop]
-    called = sorted((each for each in beside if each.name in names), key=lambda each: names.index(each.name))
-    callers = (each for each in beside for number in using if each.name_line < number <= each.end_line)
-    found = [*called[:NEIGHBOURS], *islice(dict.fromkeys(callers), NEIGHBOURS)]
-    return [(each.start_line, each.end_line) for each in dict.fromkeys(found)]
+    called = sorted((each for each in beside if each.name in order), key=lambda each: order[each.name])
+    uses = _lines_with(own, file, lines) if own else ()
+    found = dict.fromkeys((each.start_line, each.end_line) for each in called[:NEIGHBOURS])
+    callers: dict[tuple[int, int], None] = {}
+    beside.sort(key=lambda symbol: symbol.name_line)
+    for number in uses:
+        if len(callers) == NEIGHBOURS:
+            break
+        before = bisect_left(beside, number, key=lambda symbol: symbol.name_line)
+        around = (each for each in reversed(beside[max(0, before - WHOLE) : before]) if number <= each.end_line)
+        callers |= {(each.start_line, each.end_line): None for each in islice(around, 1)}
+    return [*(found | callers)]
+
+
+def _lines_with(names: Iterable[str], file: Sequence[str], but: range) -> Iterator[int]:
+    """Lines that have one of some names, which are patterns, as a word."""
+    a_name = re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)")
+    return (number for number, line in enumerate(file, 1) if number not in but and a_name.search(line))
 
 
 def _exits(file: Sequence[str], lines: range) -> list[int]:

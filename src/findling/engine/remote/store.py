@@ -73,7 +73,7 @@ class RemoteStore(OpenStore):
             self._every = names = tuple(self.database.collections())
             if not names:
                 raise errors.IndexNotReady(
-                    f"{self.database.url} has no collection.",
+                    f"There is no collection in {self.database.url}.",
                     remedy=self._how_to_see_one,
                 )
         names = tuple(dict.fromkeys(names))
@@ -120,7 +120,9 @@ class RemoteStore(OpenStore):
 
     @property
     def _how_to_see_one(self) -> str:
-        """The same whether a collection is absent or hidden from this role: it must not tell which."""
+        """The same whether a collection is absent or hidden from this role or user: it must not tell which."""
+        if self.configuration.person:
+            return "Ask whoever runs it to allow you one."
         return (
             f"'findling index --store {self.database.url} --collection NAME PATH' publishes one. "
             "A role that does not own the tables reads through 'findling serve --users' alone."
@@ -140,7 +142,7 @@ class RemoteStore(OpenStore):
         if unpublished and names:
             del self.remote  # who comes next may find them
             raise errors.IndexNotReady(
-                f"{self.database.url} has no collection {names}.",
+                f"There is no collection {names} in {self.database.url}.",
                 remedy=self._how_to_see_one,
             )
         if unpublished:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -146,19 +146,25 @@ def _where_it_may_be(file: str) -> str:
 
 def index(args: Namespace, session: Session) -> int:
     with session.every(args.path) as every:
-        return min([_index(args, session, opened.at(args.ref)) for opened in every])
+        roots = {opened.root for opened in every.values()}
+        failed: dict[str, FindlingError] = {}
+        done = engine.of_each(every, lambda opened: _index(args, session, opened, roots), failed)
+        session.note_problems(failed)
+        return ERROR if failed else min(done.values())
 
 
-def _index(args: Namespace, session: Session, engine: Engine) -> int:
+def _index(args: Namespace, session: Session, opened: Engine, roots: Container[Path]) -> int:
+    """``roots``: of all that are indexed; their folders are not left out of the one that they lie in."""
     with session.progress() as progress:
-        report = engine.index(
+        report = opened.index(
             force=args.force,
             embed=not args.no_embed,
             unlisted=True,
             publish=args.collection is not None,  # a name that is configured for questions is none to publish under
             progress=progress,
         )
-    return _report(report, session, engine)
+    report = replace(report, skipped=engine.without_known(report.skipped, opened.root, roots))
+    return _report(report, session, opened)
 
 
 def sync(args: Namespace, session: Session) -> int:

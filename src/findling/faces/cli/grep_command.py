@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
+from findling import engine
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
-from findling.model.errors import InvalidInput
+from findling.model.errors import FindlingError, InvalidInput
 from findling.model.typed_paths import inside, lies_in
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from findling.engine import Engine
     from findling.faces.cli.session import Session
+    from findling.faces.cli.terminal.json import EventCounts
     from findling.search import Grep
 
 FOUND: Final = 0
@@ -45,19 +49,35 @@ def grep(args: Namespace, session: Session) -> int:
     if patterns == [None]:
         raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
     with ExitStack() as stack:
-        opened = [each for path in paths or [_here(args)] for each in stack.enter_context(session.every(path))]
+        opened = [each for path in paths or [_here(args)] for each in stack.enter_context(session.every(path)).values()]
         roots = {each.root: each for each in opened}
         if args.json and len(roots) > 1:
             raise InvalidInput(
                 "--json works for one project at a time.", remedy="Name paths of one, or use --json-events."
             )
-        found = False
-        for root, engine in roots.items():
-            scopes = [each.scope for each in opened if each.root == root]
-            name = root.name if len(roots) > 1 else ""
-            found = _grep(args, session, engine.at(args.ref), patterns, scopes, paths, name) or found
+        found, not_asked = 0, 0
+        failed: dict[str, FindlingError] = {}
+        counts: list[EventCounts] = []
+
+        def ask(each: Engine) -> None:
+            nonlocal found, not_asked
             if session.reader_left or (found and args.quiet):
-                break
+                return
+            if args.limit and found >= args.limit:
+                not_asked += 1
+                return
+            scopes = [other.scope for other in opened if other.root == each.root]
+            name = session.places(each).shown("") or "." if len(roots) > 1 else ""
+            found += _grep(args, session, each, patterns, scopes, paths, name, roots, found, counts)
+
+        named = {session.places(each).shown("") or ".": each for each in roots.values()}
+        engine.of_each(named, ask, failed)
+        if counts:
+            with session.printing():
+                terminal.write_summary(sys.stdout, counts)
+        session.note_problems(failed)
+        if not_asked and not args.quiet:
+            session.notes([f"{words.count(not_asked, 'project')} not searched; see --limit"])
         if len(roots) > 1 and not (found or args.quiet):
             session.notes([words.NOTHING_FOUND])
     return FOUND if found else NOTHING
@@ -71,39 +91,47 @@ def _here(args: Namespace) -> str | None:
 def _grep(
     args: Namespace,
     session: Session,
-    engine: Engine,
+    opened: Engine,
     patterns: Sequence[str],
     scopes: Sequence[str],
     paths: Sequence[str],
     name: str,
-) -> bool:
-    """Search below some folders and files of one root; whether anything was found. ``name``: stands before its notes,
-    '' where it is the only root; of several it is not told which have nothing."""
+    roots: Container[Path],
+    before: int,
+    counts: list[EventCounts],
+) -> int:
+    """Search below some folders and files of one root; how many lines were found, or files where only these are asked
+    for. ``name``: stands before its notes, '' where it is the only root; of several it is not told which have nothing.
+    ``roots``: all that are searched. ``before``: what was found in others, which share the limit.
+    ``counts`` takes in what the events come to."""
     options = _options(args, patterns) | {"paths": [] if "" in scopes else scopes}
-    search: Callable[..., Grep] = partial(engine.grep_stream, patterns, **options)
+    if options["limit"]:
+        options["limit"] -= before
+    search: Callable[..., Grep] = partial(opened.grep_stream, patterns, **options)
     groups = bool(options["before"] or options["after"] or args.definitions)
-    with search(path_globs=_from_here(engine.root, args.path_globs)) as found, session.printing():
+    with search(path_globs=_from_here(opened.root, args.path_globs)) as found, session.printing():
         if args.quiet:
             next(iter(found), None)
         elif args.json_events:
-            terminal.write_events(sys.stdout, found, session.places(engine).shown)
+            counts.append(terminal.write_events(sys.stdout, found, session.places(opened).shown))
         else:
-            session.view(engine).grep(found, shape=_shape(args), groups=groups)
+            session.view(opened).grep(found, shape=_shape(args), groups=groups)
     totals = found.totals
+    totals = replace(totals, skipped=engine.without_known(totals.skipped, opened.root, roots))
     if not args.quiet:
         nothing = words.NOTHING_FOUND
         asked = words.asked(paths, args.path_globs, args.languages)
         if asked and not (totals.files_searched or totals.total_files or args.json):
             skipped = totals.skipped if paths or args.path_globs else ()
-            nothing = words.nothing_in_scope(asked, skipped, session.places(engine).shown)
+            nothing = words.nothing_in_scope(asked, skipped, session.places(opened).shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
-            if deeper and search(path_globs=_from_here(engine.root, deeper)).totals.files_searched:
+            if deeper and search(path_globs=_from_here(opened.root, deeper)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
         notes = words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left))
         session.notes([f"{name}: {note}" for note in notes if note != nothing] if name else notes)
-    return totals.total_files > 0
+    return totals.total_lines if options["shape"] == "lines" else totals.total_files
 
 
 def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ Must not know any command.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import ProgressDisplay, show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
-from findling.model.errors import InvalidInput, NotFound, RootError
+from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import CHECK, as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
@@ -67,32 +68,37 @@ class Session:
     def asked(self, path: str | None) -> Iterator[Engine | Repositories]:
         """What a question about PATH is asked of: its project, or all repositories in it where it is a folder of some.
         What could not be searched is noted at the end."""
-        with self.open(path) as opened:
+        with self._open_folder(path) as opened:
             several = engine.repositories_of(opened)
             if several is None:
                 yield opened
                 return
             with several:
                 yield several
-                self.notes([f"{name}: {error}" for name, error in several.problems.items()])
-                self._note_left_out(several)
+                self.note_problems(several.problems)
+                if several.left_out:
+                    left = words.count(several.left_out, "repository")
+                    self.notes([f"{left} more in this folder not searched; name one as PATH"])
 
     @contextmanager
-    def every(self, path: str | None) -> Iterator[list[Engine]]:
-        """The projects that PATH means: one, or all repositories in it and the files beside them."""
-        with self.open(path) as opened:
-            several = engine.repositories_of(opened)
-            if several is None:
-                yield [opened]
-                return
-            with several:
-                yield list(several.engines.values())
-                self._note_left_out(several)
+    def every(self, path: str | None) -> Iterator[Mapping[str, Engine]]:
+        """By name the projects that PATH means, at the ref that was typed: one, or all repositories in it and the files
+        beside them."""
+        with self.asked(path) as opened:
+            found = opened.at(self._args.ref)
+            yield found.engines if isinstance(found, engine.Repositories) else {"": found}
 
-    def _note_left_out(self, several: Repositories) -> None:
-        if several.left_out:
-            left = words.count(several.left_out, "repository")
-            self.notes([f"{left} more in this folder not searched; name one as PATH"])
+    def _open_folder(self, path: str | None) -> Engine:
+        """As `open`; a folder of repositories is not opened at the ref, which only they have."""
+        if path and getattr(self._args, "ref", None) is not None and os.path.isdir(path):  # noqa: PTH112 - a Path would cost the start
+            opened = self._open_engine(as_path(path), root=as_path(self._args.root), cache=self._args.cache)
+            if engine.repositories_of(opened) is not None:
+                return opened
+        return self.open(path)
+
+    def note_problems(self, problems: Mapping[str, FindlingError]) -> None:
+        """What could not be asked, by name, and why."""
+        self.notes([f"{name}: {error}" for name, error in problems.items()])
 
     def open_with(self, file: str) -> Engine:
         """The index that FILE is in, or would be: that of its folder's root, unless only the current folder has one.
@@ -128,8 +134,18 @@ class Session:
         if self._args.json:
             return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
-            return terminal.PrettyView(sys.stdout, self.places(searched))
-        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self.terminal)
+            return terminal.PrettyView(sys.stdout, self.places(searched), repeated=self._repeated())
+        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self.terminal, repeated=self._repeated())
+
+    def _repeated(self) -> str:
+        """What was typed that says which index is asked, as it stands in a command. Not --store: its URL may have a
+        password."""
+        path = getattr(self._args, "path", None)
+        repeated = [path if os.path.lexists(path) else f"./{path}"] if path else []  # else it would be a name
+        for option in ("root", "ref", "config"):
+            value = getattr(self._args, option, None)
+            repeated += [f"--{option}={value}"] if value else []
+        return shlex.join([*repeated, *(["--cache"] if getattr(self._args, "cache", False) else [])])
 
     @property
     def screen_lines(self) -> int | None:

@@ -240,6 +240,9 @@ def _judge(opened: Team, args: Namespace) -> _Answer:
             "A group and a collection are needed.", remedy=f"Usage: findling team {args.action} GROUP COLLECTION"
         )
     group, collection = args.subjects
+    if args.action == "forget":
+        _rights(opened).forget(group, collection)
+        return _said("right", f"{group} is neither allowed nor denied {collection} any more")
     known = _rights(opened).judge(group, collection, allowed=args.action == "allow")
     words = f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}"
     return _said("right", words if known else f"{words}; there is no such collection by now")
@@ -286,6 +289,7 @@ _ACTIONS: Final[dict[str, Callable[[Team, Namespace], _Answer]]] = {
     "group": _group,
     "allow": _judge,
     "deny": _judge,
+    "forget": _judge,
     "token": _token,
     "role": _role,
 }

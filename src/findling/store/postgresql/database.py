@@ -135,7 +135,7 @@ class Database:
                 "The store's address holds a password, which others could read.",
                 remedy="Set it in PGPASSFILE (~/.pgpass) or PGPASSWORD.",
             )
-        self.url = shown(given)
+        self.url = "this server" if user else shown(given)  # where the database is concerns no user
         self.user = user
         self._connections: _Connections | None = None
         self._opening = threading.Lock()
@@ -282,7 +282,10 @@ class Database:
         text = _first_line(error)
         for kind, pattern, sentence, remedy in _MEANINGS:
             if isinstance(error, kind) and pattern.search(str(error)):
-                return errors.IndexUnavailable(f"{sentence.format(url=self.url)} ({text})", remedy=remedy)
+                said = sentence.format(url=self.url)
+                return errors.IndexUnavailable(said if self.user else f"{said} ({text})", remedy=remedy)
+        if self.user:
+            return errors.IndexUnavailable(f"The store at {self.url} failed.", remedy=_ASK_ADMIN)
         return errors.IndexUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
 
     def collections(self) -> list[str]:

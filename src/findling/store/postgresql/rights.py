@@ -90,6 +90,15 @@ class Rights:
         )
         return collection == EVERY or bool(self._rows(known, collection, collection))
 
+    def forget(self, group: str, collection: str) -> None:
+        """Take back what `judge` said, as if it had never been said. Raises `NotFound` where nothing was."""
+        self._gone(
+            "DELETE FROM rights WHERE team = %s AND collection = %s RETURNING 1",
+            f"The group {group!r} is neither allowed nor denied {collection!r}.",
+            group,
+            collection,
+        )
+
     def listed(self) -> tuple[list[tuple[str, list[str], int]], list[tuple[str, list[tuple[str, bool]]]]]:
         """(user, groups, tokens) of each user, and (group, what it is allowed or denied) of each group."""
         users = self._rows(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.faces.cli.terminal.json import JsonView, error_to_json, write_events, write_json
+    from findling.faces.cli.terminal.json import JsonView, error_to_json, write_events, write_json, write_summary
     from findling.faces.cli.terminal.plain import PlainView
     from findling.faces.cli.terminal.pretty import PrettyView
     from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
@@ -20,7 +20,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "json": "JsonView error_to_json write_events write_json",
+            "json": "JsonView error_to_json write_events write_json write_summary",
             "plain": "PlainView",
             "pretty": "PrettyView",
             "safe": "make_encodable silence write_line",

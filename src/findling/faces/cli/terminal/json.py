@@ -140,8 +140,13 @@ def _statistics(status: Status) -> dict[str, Any]:
 # --- the event form of rg --json -------------------------------------------------------------------------------------
 
 
-def write_events(out: TextIO, found: GrepStream, shown: Callable[[str], str]) -> None:
-    """``shown``: how a path is written."""
+EventCounts = tuple[float, float, int, int, int, int, int, int]
+"""Of one search: seconds in all and for searching, files searched and with matches, bytes searched and printed, lines
+and matches."""
+
+
+def write_events(out: TextIO, found: GrepStream, shown: Callable[[str], str]) -> EventCounts:
+    """The events of each file; what they come to is for `write_summary`. ``shown``: how a path is written."""
     began = before = time.monotonic()
     searched = printed = 0
     for file in as_they_come(found, out):
@@ -154,9 +159,15 @@ def write_events(out: TextIO, found: GrepStream, shown: Callable[[str], str]) ->
         printed += size
         before = now
     totals = found.totals
-    counts = (totals.files_searched, totals.total_files)
-    stats = _stats(totals.took_ms / 1000, counts, searched, printed, totals.total_lines, totals.total_occurrences)
-    _write_event(out, "summary", {"elapsed_total": _elapsed(time.monotonic() - began), "stats": stats})
+    seconds, files = (time.monotonic() - began, totals.took_ms / 1000), (totals.files_searched, totals.total_files)
+    return *seconds, *files, searched, printed, totals.total_lines, totals.total_occurrences
+
+
+def write_summary(out: TextIO, every: Sequence[EventCounts]) -> None:
+    """The last event, once for all searches of a command."""
+    files, matching, *rest = (sum(column) for column in zip(*(counts[2:] for counts in every), strict=True))
+    stats = _stats(sum(counts[1] for counts in every), (files, matching), *rest)
+    _write_event(out, "summary", {"elapsed_total": _elapsed(sum(counts[0] for counts in every)), "stats": stats})
 
 
 def _file_events(file: FileMatches) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -87,7 +87,9 @@ _NONE: Final = "-"
 class PlainView:
     """What is printed is decided here, for terminals too; `PrettyView` changes how a row, a body and a match look."""
 
-    def __init__(self, out: TextIO, places: Places, *, terminal: bool = False) -> None:
+    def __init__(self, out: TextIO, places: Places, *, terminal: bool = False, repeated: str = "") -> None:
+        """``repeated``: the PATH and options that a suggested command has to repeat."""
+        self._repeated = repeated
         self._out = out
         self._places = places
         self._terminal = terminal
@@ -111,11 +113,10 @@ class PlainView:
                 before = hit
         self._chain(result.chain)
         if explain and result.hits:
-            agree = "" if result.evidence.agree else "do not "
             self._line("")
-            self._line(f"confidence {result.confidence:.2f}; words and meaning {agree}put the same file first")
+            self._line(words.how_sure(result))
             self._reasons(result.evidence.reasons)
-        if further := words.further_look(result):
+        if further := words.further_look(result, self._repeated):
             self._line("")
             self._line(self._label(further))
 
@@ -149,7 +150,7 @@ class PlainView:
                 self._body(list(body_lines(found)), found.related, found.path)
             for use in result.references:
                 self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
-        if further := words.symbols_look(results):
+        if further := words.symbols_look(results, self._repeated):
             self._line(self._label(further))
 
     def edges(self, result: EdgeResult) -> None:

@@ -34,8 +34,8 @@ _TAB_COLUMNS: Final = 4
 class PrettyView(PlainView):
     """The same answers with styles: places are links, and what matches is highlighted."""
 
-    def __init__(self, out: TextIO, places: Places) -> None:
-        super().__init__(out, places, terminal=True)
+    def __init__(self, out: TextIO, places: Places, *, repeated: str = "") -> None:
+        super().__init__(out, places, terminal=True, repeated=repeated)
         self._console = Console(
             file=out,
             force_terminal=True,

@@ -126,8 +126,9 @@ MOST_FURTHER = 6
 """Names that a further look is for."""
 
 
-def further_look(result: SearchResult) -> str:
-    """How to see whole what an answer shows in part or only names, '' where that is nothing: a command to copy."""
+def further_look(result: SearchResult, repeated: str = "") -> str:
+    """How to see whole what an answer shows in part or only names, '' where that is nothing: a command to copy.
+    ``repeated``: the PATH and options by which it asks the same index as the command that was typed."""
     names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
     for hit in result.hits:
@@ -139,21 +140,30 @@ def further_look(result: SearchResult) -> str:
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
-    return _look_at(names, MOST_FURTHER)
+    return _look_at(names, repeated, MOST_FURTHER)
 
 
-def _look_at(names: Iterable[str], most: int | None = None) -> str:
+def _look_at(names: Iterable[str], repeated: str, most: int | None = None) -> str:
     """The command for these definitions, '' without any. Names that need more than letters are left out: a repository
     may call a definition anything, and the command may be run as it stands."""
     plain = [shlex.quote(name) for name in names if _PLAIN_NAME.fullmatch(name)]
-    return _LOOK + " ".join(plain[:most]) if plain else ""
+    return _LOOK + " ".join([*plain[:most], *([repeated] if repeated else [])]) if plain else ""
 
 
-def symbols_look(results: Sequence[SymbolResult]) -> str:
-    """How to see whole what is cut, '' where nothing is: a name alone has more room than several together."""
+def symbols_look(results: Sequence[SymbolResult], repeated: str = "") -> str:
+    """How to see whole what is cut, '' where nothing is: a name alone has more room than several together. '' also
+    where that would be the command that was typed. ``repeated``: as in `further_look`."""
     every = [hit for result in results for hit in result.definitions if hit.body]
     cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
-    return _look_at(cut) if len(every) > 1 else ""
+    is_typed = cut.keys() == {result.name for result in results}
+    return _look_at(cut, repeated) if len(every) > 1 and not is_typed else ""
+
+
+def how_sure(result: SearchResult) -> str:
+    """The confidence, and whether words and meaning agree, where both were asked."""
+    agree = result.evidence.agree
+    beside = "" if agree is None else f"; words and meaning {'' if agree else 'do not '}put the same file first"
+    return f"confidence {result.confidence:.2f}{beside}"
 
 
 UNSURE = "nothing here looks like an answer"
