@@ -288,6 +288,7 @@ def test_a_file_whose_name_has_a_line_feed_is_shown_where_its_folder_links_to(pa
 
 def test_a_folder_lists_what_is_indexed_in_it(page: TestClient) -> None:
     assert {"/file/kitchen/", "/file/docs/"} <= set(seen(page, "/file/").links("/file/"))
+    seen(page, "/?q=kettle&ref=v1")  # a question about a ref indexes it
     found = seen(page, "/file/kitchen/?ref=v1")
     assert "/file/kitchen/kettle.py?ref=v1" in found.links("/file/kitchen/")
     assert "/?folder=kitchen&ref=v1" in found.links("/?folder")
