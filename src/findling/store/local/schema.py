@@ -60,7 +60,7 @@ MASKED_OTHERWISE = "masked otherwise"
 """In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
-FORMAT_VERSION = 9
+FORMAT_VERSION = 10
 """An index of another format is built anew."""
 
 
