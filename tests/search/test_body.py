@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -208,7 +209,7 @@ def hits(*values: float) -> list[Hit]:
 
 
 TEN = hits(*(1.0 - at / 100 for at in range(10)))
-BODIES = [Body(FILE, list(range(1, 301)), 300)] * 10
+BODIES = [partial(Body, FILE, list(range(1, 301)), 300)] * 10
 
 
 def shown(query: Query, *, sure: bool = False) -> list[int]:
@@ -236,7 +237,7 @@ def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -
 
 def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> None:
     found = [replace(hit, group="docs" if place == 0 else "code", end_line=60) for place, hit in enumerate(TEN)]
-    bodies = [Body(FILE, range(1, 61), 60, parts=(60,))] * 10
+    bodies = [partial(Body, FILE, range(1, 61), 60, parts=(60,))] * 10
     query = Query("x", usual_chars=2_000)
     document, code, further = [numbers(hit.body) for hit in show(found, bodies, query, sure=False)[:3]]
     assert document and code == list(range(1, 61)) and len(further) < len(code)
@@ -244,7 +245,7 @@ def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> 
 
 def test_a_place_of_which_the_head_alone_would_fit_is_a_line() -> None:
     found = [replace(hit, start_line=100) for hit in TEN]
-    bodies = [Body(FILE, [1, *range(100, 301)], 300)] * 10
+    bodies = [partial(Body, FILE, [1, *range(100, 301)], 300)] * 10
     for chars, full in ((3_000, 3), (400, 1)):
         shown = show(found, bodies, Query("x", usual_chars=chars), sure=False)
         assert len([hit for hit in shown if hit.body]) == full and shown[0].body

@@ -141,7 +141,7 @@ LEAST_LINES = 3
 
 def show(
     hits: Sequence[Hit],
-    bodies: Sequence[Body],
+    bodies: Sequence[Callable[[], Body]],
     query: Query,
     *,
     sure: bool,
@@ -150,6 +150,7 @@ def show(
     taken: int = 0,
 ) -> list[Hit]:
     """The hits that an answer shows, the best in full, with what ``relate`` finds for them; the first is always shown.
+    ``bodies``: what makes the body of each hit.
     ``taken``: characters that something else in the answer takes."""
     asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
     chars = max(1, (asked or query.usual_chars or CHARS) - taken)
@@ -163,28 +164,22 @@ def show(
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
     screen = math.inf if query.screen_lines is None else query.screen_lines - listed
-    groups = [shown[place].group for place in full]
-    documents_first = groups[:1] == ["docs"] and "code" in groups
+    auto = query.bodies == "auto"
+    shares, best = _shares([shown[place].group for place in full])
     for turn, place in enumerate(full):
-        here, lines = room, LINES
-        best = turn == (groups.index("code") if documents_first else 0)
-        if query.bodies == "auto":
-            share = SURE_SHARE if len(full) == 1 else FIRST_SHARE if best else BESIDE_SHARE
-            if documents_first and (best or not turn):
-                share = GROUP_SHARE
-            here, lines = min(room, int(chars * share)), len(bodies[place].worth)
+        body = bodies[place]()
+        here, lines = (min(room, int(chars * shares[turn])), len(body.worth)) if auto else (room, LINES)
+        if auto and turn and not _reaches(shown[place], body.text(lines, here)):
+            continue  # a head alone says nothing that the place's line does not
         related = Relations()
-        if relate is not None and query.bodies == "auto" and screen > RELATED_LINES:
+        if relate is not None and auto and screen > RELATED_LINES:
             related = relate(shown[place], int(here * RELATED_SHARE))
             here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
         lines = int(min(lines, max(LEAST_LINES, screen if turn + 1 == len(full) else screen / 2)))
-        spill = room - chars_of(related.found) if best and query.bodies == "auto" else 0
-        text = bodies[place].text(lines, here, whole_parts=query.bodies == "auto", first_chars=spill)
-        numbers = {number for number, _ in lines_of(text)}
-        if turn and query.bodies == "auto" and numbers.isdisjoint(_lines(shown[place])):
-            continue  # a head alone says nothing that the place's line does not
-        related = but_for(related, {(shown[place].path, number) for number in numbers})
+        spill = room - chars_of(related.found) if auto and turn == best else 0
+        text = body.text(lines, here, whole_parts=auto, first_chars=spill)
+        related = but_for(related, {(shown[place].path, number) for number, _ in lines_of(text)})
         room -= len(text) + chars_of(related.found)
         screen -= text.count("\n") + 2
         shown[place] = replace(shown[place], body=text, related=related)
@@ -194,8 +189,21 @@ def show(
     return shown
 
 
-def _lines(hit: Hit) -> range:
-    return range(hit.start_line, hit.end_line + 1)
+def _shares(groups: Sequence[str]) -> tuple[list[float], int]:
+    """Of an answer the most that each body takes, by the groups of their places; and which of them may take all the
+    room there is to be shown to its end: the first, or the first code after a document."""
+    if len(groups) == 1:
+        return [SURE_SHARE], 0
+    shares = [FIRST_SHARE, *[BESIDE_SHARE] * (len(groups) - 1)]
+    best = groups.index("code") if groups[:1] == ["docs"] and "code" in groups else 0
+    if best:
+        shares[0] = shares[best] = GROUP_SHARE
+    return shares, best
+
+
+def _reaches(hit: Hit, text: str) -> bool:
+    """Whether a body has lines of the place itself."""
+    return any(hit.start_line <= number <= hit.end_line for number, _ in lines_of(text))
 
 
 def _in_full(hits: Sequence[Hit], query: Query, *, sure: bool, code_first: bool = False) -> list[int]:

@@ -74,7 +74,9 @@ class Body(NamedTuple):
                 return ""
             kept = kept[:fitting]
             text = self._joined(kept)
-        for begin, end in pairwise(self.parts) if whole_parts and len(kept) == max(self.parts[:1], default=0) else ():
+        if not whole_parts or not self.parts or len(kept) < self.parts[0]:
+            return text
+        for begin, end in pairwise(self.parts):
             more = [*kept, *self.worth[begin:end]]
             if len(more) <= most_lines and len(longer := self._joined(more)) <= most_chars:
                 kept, text = more, longer

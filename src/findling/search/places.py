@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from findling.model.reading import ChunkRow
@@ -38,9 +39,9 @@ def hits(
     proposed: Mapping[Channel, Set[int]],
     query: Query,
     readings: Mapping[int, Mapping[int, Reading]],
-) -> list[tuple[Hit, Body]]:
-    """One hit per ranked file, in their order, and what can be shown of it. ``readings``: entry -> what was read of its
-    places."""
+) -> list[tuple[Hit, Callable[[], Body]]]:
+    """One hit per ranked file, in their order, and what makes its body: few are shown with theirs. ``readings``: entry
+    -> what was read of its places."""
     return [
         _hit(reader, read_lines, terms, item, proposed, query, readings.get(item.file.entry_id, {})) for item in ranked
     ]
@@ -126,20 +127,20 @@ def _hit(
     proposed: Mapping[Channel, Set[int]],
     query: Query,
     read: Mapping[int, Reading],
-) -> tuple[Hit, Body]:
+) -> tuple[Hit, Callable[[], Body]]:
     file = item.file
     place = choose(reader, terms, item, read)
     start, end, named = place.start_line, place.end_line, place.named
     lines = read_lines(file)
     snippet = Snippet(start, "", ())
-    body = NOTHING
+    body = partial(Body, *NOTHING)
     signature = (named.signature or named.name) if named else ""
     if lines is not None:
         anchor = 1 if place.is_file else None if place.definition is None else place.definition.name_line
         if start <= item.exact_line <= end:
             anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
-        body = make_body(lines, reader.symbols(file.blob_id), start, end, place.parts, snippet)
+        body = partial(make_body, lines, reader.symbols(file.blob_id), start, end, place.parts, snippet)
     hit = Hit(
         path=file.path,
         start_line=start,

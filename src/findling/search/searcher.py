@@ -93,7 +93,7 @@ class Found(NamedTuple):
     how many files any channel proposed within the scope, or the places of all lists. ``groups``: code and documents,
     where both may be meant. ``skip``: why meaning had no part in it; ``ratio``: what it weighed; ``failed``: what the
     embedder said. ``absent``: what of the question does not occur. ``notes``: what else there is to say of it.
-    ``bodies``: what can be shown of each hit, where that was looked at. ``second``: the second place and its grounds,
+    ``bodies``: what makes the body of each hit, where files were read. ``second``: the second place and its grounds,
     where only one was asked for. ``lacking``: words of the question that the
     first file lacks, with how specific each is, in (0, 1]; empty without vectors."""
 
@@ -102,7 +102,7 @@ class Found(NamedTuple):
     terms: QueryTerms | None = None
     hits: tuple[Hit, ...] = ()
     grounds: tuple[Grounds, ...] = ()
-    bodies: tuple[Body, ...] = ()
+    bodies: tuple[Callable[[], Body], ...] = ()
     second: tuple[Hit, Grounds] | None = None
     total: int = 0
     ranked: tuple[RankedFile, ...] = ()

@@ -17,6 +17,7 @@ from findling import config, contracts, engine, outbound
 from findling.faces import http as over_http
 from findling.faces import mcp, web
 from findling.faces.cli import terminal
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, lies_in, meant, nearest_folder, split_target
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
 
-
-FOUND: Final = 0
-NOTHING: Final = 1
-ERROR: Final = 2
 
 LEAST_WAIT_S: Final = 0.001
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 from findling import config, engine, reading
 from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
-from findling.faces.cli.commands import FOUND, NOTHING, configured_root
+from findling.faces.cli.commands import configured_root
+from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.model import errors
 from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,6 +38,7 @@ from findling.evaluation.run import (
 )
 from findling.evaluation.run import corpora as corpora_of
 from findling.evaluation.scoring import compare, evaluate
+from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.faces.cli.terminal.safe import write_line
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
 
     from findling.faces.cli.session import Session
 
-FOUND: Final = 0
-NOTHING: Final = 1
 
 QUESTIONS, RUN, REPORT, CORPORA = "questions.jsonl", "run.jsonl", "report.json", "corpora"
 

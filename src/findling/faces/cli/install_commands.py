@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from findling.config import find_root
 from findling.config.roots import Root
 from findling.faces import install as agents
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING
 from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import FileAccess, InvalidInput, RootError
 from findling.model.plurals import count
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from findling.faces.cli.session import Session
     from findling.faces.install import Agent, Change
 
-FOUND: Final = 0
-NOTHING: Final = 1
-ERROR: Final = 2
 
 _WORDS: Final = {
     "add": "findling is added",

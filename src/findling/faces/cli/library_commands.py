@@ -9,7 +9,7 @@ import os
 import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from findling.config import Root
 from findling.config.option import in_camel_case
@@ -23,6 +23,7 @@ from findling.engine.library.fetching.fetch_requests import (
     filename_for,
 )
 from findling.engine.library.results import indexing_result, job_facts
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.model.errors import Cancelled, FindlingError, InvalidInput
@@ -32,23 +33,8 @@ if TYPE_CHECKING:
     from findling.faces.cli.session import Session
 
 
-FOUND: Final = 0
-NOTHING: Final = 1
-ERROR: Final = 2
-
 PASSAGES: Final = 5
 LEAST_SIMILARITY: Final = 0.3
-
-Rows = list[tuple[str, str]]
-
-
-class Answer(NamedTuple):
-    """Blocks of rows for people, the same for programs, notes, and the exit status."""
-
-    blocks: Sequence[Rows]
-    value: dict[str, Any]
-    notes: Sequence[str] = ()
-    status: int = FOUND
 
 
 def run(args: Namespace, session: Session) -> int:
@@ -112,7 +98,7 @@ def _list(library: Library, args: Namespace, session: Session) -> Answer:
         {"name": c.name, "path": c.path, "kind": c.kind, "added_at": c.added_at, "exists": c.exists} for c in found
     ]
     rows = [row for block in blocks for row in block]
-    return Answer([rows] if rows else [], {"collections": value}, _EMPTY if not found else (), _status_of(found))
+    return Answer([rows] if rows else [], {"collections": value}, _EMPTY if not found else (), status_of(found))
 
 
 def _status(library: Library, args: Namespace, session: Session) -> Answer:
@@ -125,7 +111,7 @@ def _status(library: Library, args: Namespace, session: Session) -> Answer:
         "collections": to_json(found),
         "statistics": {in_camel_case(name): number for name, number in to_json(total).items()},
     }
-    return Answer(blocks, value, _EMPTY if not found else (), _status_of(found))
+    return Answer(blocks, value, _EMPTY if not found else (), status_of(found))
 
 
 def _remove(library: Library, args: Namespace, session: Session) -> Answer:
@@ -138,10 +124,6 @@ def _remove(library: Library, args: Namespace, session: Session) -> Answer:
 
 
 _EMPTY: Final = ("the library is empty; 'findling library add PATH' puts a folder or a file into it",)
-
-
-def _status_of(found: Sequence[object]) -> int:
-    return FOUND if found else NOTHING
 
 
 # --- rows ------------------------------------------------------------------------------------------------------
@@ -164,7 +146,7 @@ def _indexed(found: Sequence[Indexed]) -> Answer:
             value["indexing"] = indexing_result(item.report)
         values.append(value)
     failed = any(item.report is None for item in found)
-    return Answer(blocks, {"collections": values}, notes if found else _EMPTY, ERROR if failed else _status_of(found))
+    return Answer(blocks, {"collections": values}, notes if found else _EMPTY, ERROR if failed else status_of(found))
 
 
 def _report_notes(name: str, report: IndexReport) -> list[str]:
@@ -235,7 +217,7 @@ def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
     found = library.jobs.all()
     rows = [(job.id, f"{job.mode}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
     notes = () if found else ("nothing has been fetched yet",)
-    return Answer([rows] if rows else [], {"jobs": [job_facts(job) for job in found]}, notes, _status_of(found))
+    return Answer([rows] if rows else [], {"jobs": [job_facts(job) for job in found]}, notes, status_of(found))
 
 
 def _cancel(library: Library, args: Namespace, session: Session) -> Answer:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from findling import __version__, config, engine, outbound
 from findling.faces import cli
 from findling.faces.cli import terminal
+from findling.faces.cli.outcome import ERROR, FOUND
 from findling.model.errors import FileAccess, FindlingError, InvalidInput
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     OpenEngine = Callable[..., Engine]
     Run = Callable[[Namespace, cli.Session], int]
 
-FOUND: Final = 0
-ERROR: Final = 2
 INTERRUPTED: Final = 130
 
 _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session", "findling.faces.cli.main", "rich.")

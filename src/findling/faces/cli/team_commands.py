@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
 from findling.engine.remote.store import ALL_COLLECTIONS
 from findling.engine.remote.users import gauges
 from findling.engine.remote.working import Worker
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
 from findling.faces.http.operating import Port
 from findling.faces.http.options import host_and_port
 from findling.model.errors import ConfigError, InvalidInput
@@ -27,24 +28,12 @@ if TYPE_CHECKING:
     from findling.faces.cli.session import Session
     from findling.store.postgresql import Rights, Source, Team
 
-FOUND: Final = 0
-NOTHING: Final = 1
-ERROR: Final = 2
 
 _MOST_LINES: Final = 100_000
 """Of a list of repositories."""
 
 _MOST_CHARS: Final = 2_000
 """Of a name, an address or a path: longer ones do not fit into an index of the database."""
-
-Rows = list[tuple[str, str]]
-
-
-class _Answer:
-    """What an action prints: blocks of rows for people, the same for programs, and the exit status."""
-
-    def __init__(self, blocks: Sequence[Rows], value: Mapping[str, Any], status: int = FOUND) -> None:
-        self.blocks, self.value, self.status = blocks, value, status
 
 
 def team(args: Namespace, session: Session) -> int:
@@ -93,7 +82,7 @@ def _opened(*, migrate: bool = True) -> Iterator[tuple[Team, str]]:
 # --- what workers keep up to date ------------------------------------------------------------------------------------
 
 
-def _add(opened: Team, args: Namespace) -> _Answer:
+def _add(opened: Team, args: Namespace) -> Answer:
     lines = [[word] for word in args.subjects]
     if args.subjects == ["-"]:
         lines = [line.split() for line in sys.stdin.read().splitlines() if line.strip() and line.strip()[0] != "#"]
@@ -109,7 +98,7 @@ def _add(opened: Team, args: Namespace) -> _Answer:
         raise InvalidInput("--name is for one.", remedy="On stdin a name may stand behind each.")
     rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "") for line in lines]
     opened.add(rows, args.every)
-    return _Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})
+    return Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})
 
 
 def _check_word(word: str) -> None:
@@ -141,14 +130,14 @@ def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
     return name, source, branch
 
 
-def _list(opened: Team, args: Namespace) -> _Answer:
+def _list(opened: Team, args: Namespace) -> Answer:
     found = opened.sources()
     rows = [(each.collection, f"{each.source}{f'#{each.branch}' if each.branch else ''}") for each in found]
     value = {"collections": [_value(each) for each in found]}
-    return _Answer([rows or [("collections", "none")]], value, _status_of(found))
+    return Answer([rows or [("collections", "none")]], value, status=status_of(found))
 
 
-def _status(opened: Team, args: Namespace) -> _Answer:
+def _status(opened: Team, args: Namespace) -> Answer:
     found = opened.sources(args.subjects)
     totals = opened.totals()
     states = totals._asdict()
@@ -159,7 +148,7 @@ def _status(opened: Team, args: Namespace) -> _Answer:
     named = [_rows(each) for each in found if args.subjects or each.problem or each.state == "running"]
     value = {"totals": totals._asdict(), "collections": [_value(each) for each in found]}
     failed = any(each.state == "parked" for each in found)
-    return _Answer([*named, summary], value, NOTHING if failed or not found else FOUND)
+    return Answer([*named, summary], value, status=NOTHING if failed or not found else FOUND)
 
 
 def _rows(each: Source) -> Rows:
@@ -190,17 +179,17 @@ def _value(each: Source) -> dict[str, Any]:
     return {**value, "every": each.every.total_seconds()} if each.every else value
 
 
-def _remove(opened: Team, args: Namespace) -> _Answer:
+def _remove(opened: Team, args: Namespace) -> Answer:
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team remove NAME")
     opened.remove(args.subjects[0])
-    return _Answer([[("removed", args.subjects[0])]], {"removed": args.subjects[0]})
+    return Answer([[("removed", args.subjects[0])]], {"removed": args.subjects[0]})
 
 
 # --- who may search what ---------------------------------------------------------------------------------------------
 
 
-def _user(opened: Team, args: Namespace) -> _Answer:
+def _user(opened: Team, args: Namespace) -> Answer:
     rights = _rights(opened)
     what, *names = args.subjects or [""]
     if what == "list" and not names:
@@ -215,18 +204,24 @@ def _user(opened: Team, args: Namespace) -> _Answer:
             "users": [{"name": name, "groups": of, "tokens": tokens} for name, of, tokens in users],
             "groups": [{"name": name, "rights": dict(judged)} for name, judged in groups],
         }
-        return _Answer(blocks, value, _status_of(users))
+        return Answer(blocks, value, status=status_of(users))
     if what not in ("add", "remove") or not names:
-        raise InvalidInput("What about users?", remedy="Usage: findling team user add|remove NAME..., or user list")
+        raise InvalidInput(
+            "'findling team user' needs an action, and names of users.",
+            remedy="Usage: findling team user add|remove NAME..., or user list",
+        )
     for name in names:
         (rights.add_user if what == "add" else rights.remove_user)(name)
     return _said("user", f"{', '.join(names)} {'added' if what == 'add' else 'removed'}")
 
 
-def _group(opened: Team, args: Namespace) -> _Answer:
+def _group(opened: Team, args: Namespace) -> Answer:
     what, group, *names = [*args.subjects, "", ""][: max(2, len(args.subjects))]
     if what not in ("add", "remove") or not group:
-        raise InvalidInput("What about groups?", remedy="Usage: findling team group add|remove GROUP [NAME...]")
+        raise InvalidInput(
+            "'findling team group' needs an action, and the name of a group.",
+            remedy="Usage: findling team group add|remove GROUP [NAME...]",
+        )
     rights = _rights(opened)
     (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
     if what == "remove" and not names:
@@ -234,7 +229,7 @@ def _group(opened: Team, args: Namespace) -> _Answer:
     return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
 
 
-def _judge(opened: Team, args: Namespace) -> _Answer:
+def _judge(opened: Team, args: Namespace) -> Answer:
     if len(args.subjects) != 2:
         raise InvalidInput(
             "A group and a collection are needed.", remedy=f"Usage: findling team {args.action} GROUP COLLECTION"
@@ -248,7 +243,7 @@ def _judge(opened: Team, args: Namespace) -> _Answer:
     return _said("right", words if known else f"{words}; there is no such collection by now")
 
 
-def _token(opened: Team, args: Namespace) -> _Answer:
+def _token(opened: Team, args: Namespace) -> Answer:
     rights = _rights(opened)
     if len(args.subjects) == 2 and args.subjects[0] == "revoke":
         rights.revoke(args.subjects[1])
@@ -256,10 +251,10 @@ def _token(opened: Team, args: Namespace) -> _Answer:
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team token NAME, or token revoke NAME")
     token = rights.new_token(args.subjects[0])
-    return _Answer([[("token", token)]], {"user": args.subjects[0], "token": token})
+    return Answer([[("token", token)]], {"user": args.subjects[0], "token": token})
 
 
-def _role(opened: Team, args: Namespace) -> _Answer:
+def _role(opened: Team, args: Namespace) -> Answer:
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team role NAME, a role of the database")
     _rights(opened).let_serve(args.subjects[0])
@@ -272,15 +267,11 @@ def _rights(opened: Team) -> Rights:
     return postgresql.Rights(opened.database)
 
 
-def _said(key: str, words: str) -> _Answer:
-    return _Answer([[(key, words)]], {key: words})
+def _said(key: str, words: str) -> Answer:
+    return Answer([[(key, words)]], {key: words})
 
 
-def _status_of(found: Sequence[object]) -> int:
-    return FOUND if found else NOTHING
-
-
-_ACTIONS: Final[dict[str, Callable[[Team, Namespace], _Answer]]] = {
+_ACTIONS: Final[dict[str, Callable[[Team, Namespace], Answer]]] = {
     "add": _add,
     "list": _list,
     "status": _status,

@@ -11,6 +11,7 @@ from findling import __version__
 from findling.engine import indexes
 from findling.faces.cli import terminal
 from findling.faces.cli.arguments import COMMANDS, OWN_OPTIONS, Command, Option, usage
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import FindlingError, InvalidInput
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from findling.engine.indexes import KnownIndex
     from findling.faces.cli.session import Session
 
-FOUND: Final = 0
-NOTHING: Final = 1
-ERROR: Final = 2
 
 _WAIT_S: Final = 5.0
 """For a run that was asked to stop."""
