@@ -29,7 +29,7 @@ _SEEN: Final = (
 
 
 class Rights:
-    """The users and groups of one store. For any threads; each method is one transaction."""
+    """The users and groups of one store. For any threads."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -54,10 +54,7 @@ class Rights:
         for name in users:
             if name not in known:
                 raise errors.NotFound(f"There is no user {name!r}.", remedy=f"Run 'findling team user add {name}'.")
-        self._rows(
-            "WITH made AS (INSERT INTO teams (name) VALUES (%s) ON CONFLICT DO NOTHING) SELECT 1",
-            group,
-        )
+        self._rows("INSERT INTO teams (name) VALUES (%s) ON CONFLICT DO NOTHING", group)
         self._rows(
             "INSERT INTO members (person, team) SELECT unnest(%s::text[]), %s ON CONFLICT DO NOTHING", users, group
         )
