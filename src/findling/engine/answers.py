@@ -226,8 +226,10 @@ class Answers:
         language: str | None,
         limit: int,
         offset: int = 0,
+        as_lines: bool = False,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id."""
+        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id. ``as_lines``: as
+        for `search.definitions`."""
         reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
@@ -237,6 +239,7 @@ class Answers:
                 language=language,
                 folder=self.searched.folder,
                 limit=offset + limit,
+                as_lines=as_lines,
             )
             found = definitions.found[offset:]
             end = max(0, offset - definitions.total) + limit  # of the uses that are given
@@ -324,7 +327,8 @@ class Answers:
 
             def told(hit: types.SymbolHit) -> types.SymbolHit:
                 text = texts.get((hit.path, hit.line), "")
-                related = search.but_for(relating.of_hit(hit, related_chars), shown) if text else hit.related
+                is_definition = text and hit.kind != types.LINES_KIND
+                related = search.but_for(relating.of_hit(hit, related_chars), shown) if is_definition else hit.related
                 return replace(hit, body=text, related=related)
 
             return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]

@@ -196,7 +196,7 @@ def show(
     for turn, place in enumerate(full):
         here = min(room, int(chars * shares[turn])) if auto else room
         take(place, here, spill=auto and turn == best, last=turn + 1 == len(full))
-    if auto:
+    if auto and full:
         rest = [place for place, hit in enumerate(shown) if place not in full and hit.group == "code"]
         for place in [*sorted(full, key=lambda place: shown[place].group == "docs"), *rest]:
             if room > LEAST_ROOM and screen > RELATED_LINES:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from findling.model.plurals import count
 from findling.model.rows import SymbolRow
-from findling.model.types import SymbolHit
+from findling.model.types import LINES_KIND, SymbolHit
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
 
 LINES = 40
@@ -214,8 +214,10 @@ def code_first(file: Sequence[str], lines: range) -> list[int]:
 
 
 def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: SymbolHit) -> Body:
-    """Of a definition that was asked for by name: its lines, and the constants that it names."""
+    """Of a definition that was asked for by name its lines and the constants that it names; of lines just these."""
     lines = range(hit.start_line, min(hit.end_line, len(file)) + 1)
+    if hit.kind == LINES_KIND:
+        return Body(file, lines, hit.end_line)
     return Body(file, list(dict.fromkeys((*code_first(file, lines), *_constants(file, symbols, lines)))), hit.end_line)
 
 
