@@ -5,6 +5,7 @@ Each goes the same way: what is searched is made fresh for it, then it is answer
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
+    from findling.model.typed_paths import StrPath
     from findling.search.passages import DocumentScope
 
 OnProgress = Callable[[Progress], None]
@@ -81,6 +83,10 @@ class Questions(ABC):
     @abstractmethod
     def at(self, ref: str | None) -> Questions:
         """What a branch, tag or commit holds. Raises `RefNotIndexed`."""
+
+    @abstractmethod
+    def paths_meant(self, path: str) -> list[str]:
+        """What a typed path may be in answers."""
 
     @abstractmethod
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
@@ -167,6 +173,17 @@ class Questions(ABC):
             offset=offset,
         )
         return self.ask(query, ref=ref, progress=progress).result
+
+    def similar(
+        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
+    ) -> SearchResult:
+        """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        target = os.fspath(target)
+        query = search.validate(Query(target, limit, "semantic", explain=explain))
+        path, line = search.split_target(target)
+        meant, named = self.paths_meant(path), self.paths_meant(target)
+        asked = Question(files=[*meant, *named], line=line)
+        return self._asked(asked, lambda answers, fresh: answers.similar(query, meant, line, named, fresh), **waiting)
 
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.

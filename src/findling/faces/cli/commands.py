@@ -87,8 +87,6 @@ def symbol(args: Namespace, session: Session) -> int:
     names = list(args.names)
     is_path = len(names) > 1 and os.sep in names[-1] and ":" not in names[-1][2:]  # src/a.py:Name is a name
     args.path = names.pop() if is_path or (len(names) > 1 and os.path.lexists(names[-1])) else None
-    if not names:
-        raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         names = [_from_root(name, opened.root) for name in names]
@@ -187,14 +185,24 @@ def _index(args: Namespace, session: Session, opened: Engine, roots: Container[P
 def sync(args: Namespace, session: Session) -> int:
     for name in args.files:
         as_path(name)  # none is empty, which would be the current folder
-    with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
-        paths = [inside(engine.root, name) for name in args.files]
-        known = not args.files or any(map(os.path.lexists, args.files))
-        if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
+    if not args.files:
+        with session.every(None) as every:
+            failed: dict[str, FindlingError] = {}
+            done = engine.of_each(every, lambda opened: _sync(args, session, opened, []), failed)
+            session.note_problems(failed)
+            return ERROR if failed else min(done.values())
+    with session.open_with(args.files[0]) as opened:
+        paths = [inside(opened.root, name) for name in args.files]
+        known = any(map(os.path.lexists, args.files))
+        if not known and not opened.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
             raise NotFound(f"There is no file {args.files[0]!r}.", remedy=meant(args.files[0]))
-        with session.progress() as progress:
-            report = engine.sync(paths or None, unlisted=True, progress=progress)
-        return _report(report, session, engine, named=paths)
+        return _sync(args, session, opened, paths)
+
+
+def _sync(args: Namespace, session: Session, opened: Engine, paths: Sequence[str]) -> int:
+    with session.progress() as progress:
+        report = opened.sync(paths or None, unlisted=True, progress=progress)
+    return _report(report, session, opened, named=paths)
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
@@ -209,12 +217,16 @@ def _report(report: IndexReport, session: Session, engine: Engine, *, named: Seq
 
 
 def status(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        status = engine.status(unlisted=True)
-        with session.printing():
-            session.view(engine).status(status, skipped=args.skipped)
-        return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
+    with session.every(args.path) as every:
+        roots = {opened.root for opened in every.values()}
+        found = []
+        for opened in every.values():
+            status = opened.status(unlisted=True)
+            status = replace(status, skipped=engine.without_known(status.skipped, opened.root, roots))
+            with session.printing():
+                session.view(opened).status(status, skipped=args.skipped)
+            found.append(status.indexing_status not in ("not_indexed", "failed"))
+        return FOUND if all(found) else NOTHING
 
 
 def stop(args: Namespace, session: Session) -> int:
