@@ -60,12 +60,12 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ADVICE = re.compile(
-    r"\b(?:i|my|me|we|our|(?<!could )(?<!would )you|your)\b|"
+    r"\b(?:i|my|me|we|our|you|your)\b|"
     r"(?:^|[后时中里])\s*(?:如何|怎么|怎样)|我|吗|必须|(?:には|たい|方法|べきか)[。？?\s]*$",
     re.IGNORECASE,
 )
 """Who speaks of himself, or begins by asking how in Chinese, or ends so in Japanese, wants to be told what to do:
-documentation, before code. "How would you" asks for an opinion of the code."""
+documentation, before code."""
 
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
 """But "where do we retry" is asked by those whose code it is, of the code."""
@@ -131,6 +131,10 @@ _WANTS = {
         "authors breaking changed changelog changelogs conduct contributors history licence license licensed migrate "
         "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
     ),
+    "messages": _words(
+        "catalog catalogs catalogue catalogues gettext i18n l10n locale locales localization po pot translate "
+        "translated translation translations translator"
+    ),
     "working": _words(
         "agenda checklist checklists meeting meetings minutes plan planned planning plans proposal proposals proposed "
         "roadmap todo todos"
@@ -160,10 +164,10 @@ class QueryTerms(Struct, frozen=True):
 
     ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
     English words for what it says in another language; ``wants`` the kinds of place it speaks of: test, example,
-    legacy, superseded, changes, history, platform, generated; tests where these are what it asks for; and of four that
-    say whether code or documents are meant, one at most: advice, code, workings, subject. ``synonyms``: for some of the
-    terms others, none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are
-    written like proper names.
+    legacy, superseded, changes, history, messages, platform, generated; tests where these are what it asks for; and of
+    four that say whether code or documents are meant, one at most: advice, code, workings, subject. ``synonyms``: for
+    some of the terms others, none of them in ``terms``, that may stand in their place. ``proper``: those of the terms
+    that are written like proper names.
     """
 
     text: str
