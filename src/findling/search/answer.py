@@ -180,7 +180,7 @@ def show(
         if auto and place != full[0] and not _reaches(before, body.text(lines, here)):
             return  # a head alone says nothing that the place's line does not
         related = before.related
-        if relate is not None and auto and not before.body and screen > RELATED_LINES:
+        if relate is not None and auto and place in full and not before.body and screen > RELATED_LINES:
             related = relate(before, int(here * RELATED_SHARE))
             here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
