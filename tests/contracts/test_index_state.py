@@ -247,3 +247,14 @@ def test_a_question_of_text_does_not_wait_for_vectors(project: Path, monkeypatch
             assert (found["total_matches"], state_of(found)) == (2, {})
         finally:
             release.set()
+
+
+def test_what_no_question_takes_in_is_told_with_what_does(project: Path) -> None:
+    with Workspace(project, root=project, config=AS_IT_IS) as workspace:
+        workspace.engine.index()
+        (project / "new.py").write_text("def brand_new():\n    pass\n")
+        (project / "five.txt").unlink()
+        outline = call("get_file_outline", {"path": "new.py"}, workspace)
+        assert "semantic.auto_index is false; sync_repo takes it in" in outline.text_blocks[0]
+        gone = call("get_file", {"path": "five.txt"}, workspace)
+        assert gone.is_error and "Did you mean five.txt" not in gone.text_blocks[0]

@@ -188,7 +188,7 @@ def test_refusals_say_what_and_why(
 def test_a_file_that_may_not_be_replaced_is_a_refusal(
     opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
-    """S3-24."""
+    """S3-24, S3-37."""
     with FileServer({"/a": b"text\n"}) as server:
         allow(server.host)
         _, facts = blocks(opened, "fetch_file", url=f"{server.url}/a", filename="a.txt")

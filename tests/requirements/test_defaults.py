@@ -11,7 +11,7 @@ from findling.engine.library.fetching.fetch_requests import EXCLUDED, FileReques
 
 
 def test_defaults_of_the_documents_side() -> None:
-    """S0-18, S0-21 to S0-27."""
+    """S0-17, S0-18, S0-21 to S0-27."""
     semantic = Config().semantic
     assert semantic.enabled == "auto"
     assert semantic.ollama_url == "http://localhost:11434"
