@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
-from findling.engine import freshness
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
-from findling.engine.store import OpenStore
+from findling.engine.store import CHECK_PAUSE, OpenStore
 from findling.model.errors import FindlingError
 from findling.model.plurals import count
 from findling.model.types import Progress
@@ -181,7 +180,7 @@ class IndexJobs:
             changed = report.changed + report.removed
             found_work = bool(changed or report.embedded)
             now = time.monotonic()
-            rest_s = 0.0 if found_work else min(freshness.CHECK_PAUSE * (now - started), MOST_REST_S)
+            rest_s = 0.0 if found_work else min(CHECK_PAUSE * (now - started), MOST_REST_S)
             self._rests_until = now + rest_s
             job.kept = asked_for or found_work
             return {"changed_files": changed}

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
 
+CHECK_PAUSE = 10
+"""After a whole look at a large tree, the next one waits for this many times as long as it took."""
+
 REPLACED_AGAIN = 3
 """How often work is repeated when another process replaces the index meanwhile."""
 

@@ -17,12 +17,4 @@ if TYPE_CHECKING:
     from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
     from findling.engine.library.sources import Source
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "collections": "Collection",
-            "library": "Library",
-            "results": "CollectionStatus FilePassages Indexed LibraryStatistics Removed",
-            "sources": "Source",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import outbound
 from findling.config import Root
+from findling.engine import remote
 from findling.engine.library.collections import data_directory, fetch_configuration
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
 from findling.engine.remote.store import ALL_COLLECTIONS
-from findling.engine.remote.users import gauges
+from findling.engine.remote.users import gauges, open_team
 from findling.engine.remote.working import Worker
 from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
 from findling.faces.http.operating import Port
@@ -25,8 +26,8 @@ from findling.model.text_encodings import is_text
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from findling.engine.remote import Rights, Source, Team
     from findling.faces.cli.session import Session
-    from findling.store.postgresql import Rights, Source, Team
 
 
 _MOST_LINES: Final = 100_000
@@ -66,17 +67,8 @@ def _opened(*, migrate: bool = True) -> Iterator[tuple[Team, str]]:
             "This command is about a shared store, and none is named.",
             remedy="Name it with --store, FINDLING_STORE or store.url in your own configuration.",
         )
-    from findling.store import postgresql  # an extra
-
-    database = postgresql.Database(url)
-    try:
-        if migrate:
-            database.migrate()
-        else:
-            database.check_version()
-        yield postgresql.Team(database), url
-    finally:
-        database.close()
+    with open_team(url, migrate=migrate) as opened:
+        yield opened, url
 
 
 # --- what workers keep up to date ------------------------------------------------------------------------------------
@@ -262,9 +254,7 @@ def _role(opened: Team, args: Namespace) -> Answer:
 
 
 def _rights(opened: Team) -> Rights:
-    from findling.store import postgresql  # an extra
-
-    return postgresql.Rights(opened.database)
+    return remote.Rights(opened.database)
 
 
 def _said(key: str, words: str) -> Answer:
