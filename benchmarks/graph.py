@@ -225,7 +225,7 @@ def measured(folder: Path) -> list[str]:
     took: list[float] = []
     with Engine.open(root=folder, cache=True) as engine:
         engine.index(embed=False)
-        index = engine.collection.store.reader
+        index = engine.store.reader
 
         def lines(file: FileRow) -> list[str]:
             return (folder / file.path).read_text("utf-8", "replace").split("\n")
@@ -314,7 +314,7 @@ def _calls(folder: Path, engine: Engine) -> dict[Key, set[Key]]:
     """What each definition uses by what the analyser says of the drawn names; no tests."""
     with gzip.open(kept(folder), "rt") as file:
         told = json.load(file)
-    index = engine.collection.store.reader
+    index = engine.store.reader
     calls: dict[Key, set[Key]] = {}
     with index.snapshot():
         for each in told["definitions"]:
@@ -354,7 +354,7 @@ def timed(folder: Path) -> str:
     an engine that stays open."""
     with Engine.open(root=folder, cache=True) as engine:
         engine.index(embed=False)
-        index = engine.collection.store.reader
+        index = engine.store.reader
 
         def lines(file: FileRow) -> list[str]:
             return (folder / file.path).read_text("utf-8", "replace").split("\n")

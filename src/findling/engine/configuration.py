@@ -53,14 +53,14 @@ class Configuration:
     ) -> None:
         self._root = root
         self._notes = notes
-        self._given = config
+        self.given = config
         self.recipe = recipe
 
     @cached_property
     def config(self) -> Config | None:
         """None where nothing is configured, so that every default holds."""
-        if self._given is not None or not self._exists():
-            return self._given
+        if self.given is not None or not self._exists():
+            return self.given
         loaded = config.load(self._root)
         self._notes += loaded.warnings
         return loaded.config

@@ -123,13 +123,12 @@ MOST_REST_S = 10.0
 
 
 class IndexJobs:
-    """The jobs of one root in this process, one at a time: each has a thread and an engine (``open_engine``)."""
+    """The jobs of what an engine searches in this process, one at a time: each has a thread and an engine."""
 
-    def __init__(self, open_engine: Callable[[], Engine], store_dir: Path, place: tuple[str, str]) -> None:
-        """``place``: as `Engine.manifest_key`."""
-        self._open_engine = open_engine
-        self._records = records_of(store_dir)
-        self._place = _place_of(*place)
+    def __init__(self, engine: Engine) -> None:
+        self._another = engine.another
+        self._records = records_of(engine.store_dir)
+        self._place = _place_of(*engine.manifest_key)
         self._lock = threading.Lock()
         self._job: RunningJob | None = None
         self._thread: threading.Thread | None = None
@@ -172,7 +171,7 @@ class IndexJobs:
     def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
         def work() -> Mapping[str, Any]:
             started = time.monotonic()
-            with self._open_engine() as engine:
+            with self._another() as engine:
                 if job.job.mode == "full":
                     report = engine.index(force=force, progress=job)
                 else:

@@ -117,7 +117,7 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
         parts.index_jobs.running_job(store, progress, whole=True) as job,
         soundness.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
-        fresh = OpenStore(store.root, folder, cache=store.in_cache)
+        fresh = OpenStore(replace(store.collection, index=str(folder)))
         fresh.configuration = store.configuration
         try:
             report = run(fresh, paths=None, embed=embed, progress=job, wait_s=WRITER_WAIT_S)

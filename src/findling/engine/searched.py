@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 
 
 class OpenCollection(Struct, frozen=True):
-    """A collection whose store can be opened. Only ``folder`` is searched ('' for all of it). ``name`` stands before
-    its paths in an answer; '' adds nothing."""
+    """A collection's store, which is opened on first use. ``name`` stands before its paths in an answer; '' adds
+    nothing."""
 
     store: OpenStore
-    folder: str = ""
     name: str = ""
+
+    @property
+    def folder(self) -> str:
+        """The only folder of it that is searched, '' for all."""
+        return self.store.collection.folder
 
     def path(self, path: str) -> str:
         return f"{self.name}/{path}" if self.name else path

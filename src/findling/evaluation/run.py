@@ -19,6 +19,7 @@ from findling.config.option import Option
 from findling.config.sources import NAMES, of_flags
 from findling.engine import Engine, open_chosen
 from findling.evaluation.judged import Answer, Judged, answer_of
+from findling.model.collection import of_folder
 from findling.model.errors import ConfigError, FindlingError, InvalidInput, NotFound, StorageFull
 from findling.model.types import LOW_CONFIDENCE, MODES, Mode, Progress, SearchResult
 
@@ -169,7 +170,7 @@ def kept_index(root: Path, config: Config) -> Path:
 def open_apart(root: Path, directory: Path, config: Config) -> Engine:
     """The engine for exactly ``root`` with an index of its own in ``directory``, which is made if need be."""
     make_store(directory)
-    return Engine(find_root(None, root=root).root, "", directory, config=config)
+    return Engine(of_folder(find_root(None, root=root).root, directory), config=config)
 
 
 #: More than is scored, so that a run can also be used to study what came just below.

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
-    from findling.engine.library.collections import Collection
+    from findling.model.collection import Collection
     from findling.model.types import IndexReport
 
 State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
