@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES: Final = 100_000
-"""Of a list of repositories."""
+"""The longest list of repositories that one command takes."""
 
 _MOST_CHARS: Final = 2_000
-"""Of a name, an address or a path: longer ones do not fit into an index of the database."""
+"""The longest name, address or path: a longer one does not fit into an index of the database."""
 
 
 def team(args: Namespace, session: Session) -> int:
-    """One action. Raises `InvalidInput` for an action that there is not."""
+    """Run one action. Raises `InvalidInput` for an unknown action."""
     action = _ACTIONS.get(args.action)
     if action is None:
         raise InvalidInput(
@@ -94,7 +94,7 @@ def _add(opened: Team, args: Namespace) -> Answer:
 
 
 def _check_word(word: str) -> None:
-    """Raises `InvalidInput` for what is no name, address or path that the store can keep."""
+    """Raises `InvalidInput` for a name, address or path that the store cannot keep."""
     if not is_text(word) or "\0" in word:
         raise InvalidInput(f"{word[:100]!a} is not UTF-8.", remedy="Name it in UTF-8.")
     if len(word) > _MOST_CHARS:
@@ -288,7 +288,7 @@ def worker(args: Namespace, session: Session) -> int:
         if args.metrics is not None:
             host, number = host_and_port(args.metrics)
             port = Port(host, number, ready=opened.database.queue, gauges=lambda: gauges(opened.database.queue()))
-        with suppress(ValueError):  # of a thread: whoever runs it there ends it
+        with suppress(ValueError):  # signals cannot be handled in a thread; its caller ends it
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: working.stop())
         try:
