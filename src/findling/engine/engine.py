@@ -27,7 +27,7 @@ from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
-from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.engine._store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
 from findling.model.collection import Collection, Ref, of_folder
 from findling.model.types import (
@@ -72,7 +72,7 @@ def _mends(method: _Method) -> _Method:
 
     @wraps(method)
     def called(self: Engine, /, *args: Any, **options: Any) -> Any:
-        return self.store.mending(lambda: method(self, *args, **options))
+        return self._store.mending(lambda: method(self, *args, **options))
 
     return cast("_Method", called)
 
@@ -88,8 +88,7 @@ class Engine(Questions):
             store = RefStore(store, collection.ref)
         elif collection.shared:
             store = RemoteStore(store, collection.shared)
-        self.store = store
-        """What is open of the collection; for the engine's other parts."""
+        self._store = store
         self._refs: dict[str, Engine] = {}
 
     @classmethod
@@ -115,8 +114,8 @@ class Engine(Questions):
         # Nothing is open yet, so an engine that another is made from needs no closing.
         engine = cls(of_folder(found.root, location.directory, folder=found.scope, cache=cache), config=config)
         with suppress(errors.ConfigError):  # what is wrong is said when something first depends on it
-            if (url := engine.store.configuration.store_url) is not None:
-                engine.store = RemoteStore(engine.store, url)
+            if (url := engine._store.configuration.store_url) is not None:
+                engine._store = RemoteStore(engine._store, url)
         engine = engine.at(ref)
         if ref is not None:
             check_scope(found.root, engine.ref, found.scope)
@@ -125,76 +124,81 @@ class Engine(Questions):
     @property
     def collection(self) -> Collection:
         """What is searched."""
-        return self.store.collection
+        return self._store.collection
+
+    @property
+    def store(self) -> OpenStore:
+        """What is open of the collection, for the other parts of this package."""
+        return self._store
 
     def another(self) -> Engine:
         """A new engine that searches the same, for another thread."""
-        configuration = self.store.configuration
+        configuration = self._store.configuration
         return Engine(self.collection, recipe=configuration.recipe, config=configuration.given)
 
     @property
     def root(self) -> Path:
         """The folder that paths are relative to."""
-        return self.store.root
+        return self._store.root
 
     @property
     def scope(self) -> str:
-        return self.store.collection.folder
+        return self._store.collection.folder
 
     @property
     def is_shared(self) -> bool:
         """Whether what is searched lies in a store that machines share."""
-        return isinstance(self.store, RemoteStore)
+        return isinstance(self._store, RemoteStore)
 
     @property
     def in_cache(self) -> bool:
         """Whether the index was asked for in the user's cache folder."""
-        return self.store.collection.cache
+        return self._store.collection.cache
 
     @property
     def store_dir(self) -> Path:
         """Where the index lies; the folder need not exist yet."""
-        return self.store.directory
+        return self._store.directory
 
     @property
     def manifest_key(self) -> tuple[str, str]:
         """The root and ref under which the index keeps what is searched here."""
-        return self.store.manifest_key
+        return self._store.manifest_key
 
     @property
     def texts(self) -> Path | Files:
         """Where answers read their lines: the root, or a commit's files; for the engine's thread."""
-        return self.store.source
+        return self._store.source
 
     def new_files(self) -> Files:
         """The files that are searched, to be read in any one thread, and closed there."""
-        return self.store.new_files()
+        return self._store.new_files()
 
     @property
     def config(self) -> Config:
         """What is obeyed here. Raises `ConfigError`."""
-        return self.store.configuration.effective
+        return self._store.configuration.effective
 
     @property
     def wanted(self) -> DiscoveryOptions:
         """Which files are indexed here. Raises `ConfigError`."""
-        return self.store.configuration.wanted
+        return self._store.configuration.wanted
 
     @property
     def log_level(self) -> str:
         """The configured level, '' where nothing at all is configured. Raises `ConfigError`."""
-        config = self.store.configuration.config
+        config = self._store.configuration.config
         return config.log.level if config else ""
 
     @property
     def auto_index(self) -> bool:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
-        return self.store.configuration.auto_index
+        return self._store.configuration.auto_index
 
     @property
     def ref(self) -> Ref | None:
         """The commit that is searched here; None for the folder on disk."""
-        return self.store.ref if isinstance(self.store, RefStore) else None
+        return self._store.ref if isinstance(self._store, RefStore) else None
 
     @cached_property
     def committed_at(self) -> float | None:
@@ -215,7 +219,7 @@ class Engine(Questions):
         found = find_ref(self.root, ref)  # anew each time: a branch moves
         if (found and found.commit_id) == here:
             return self
-        if isinstance(self.store, RemoteStore):
+        if isinstance(self._store, RemoteStore):
             raise errors.RefNotIndexed(
                 "A shared store has the files of this folder, and none of its refs.", remedy="Leave --ref out."
             )
@@ -223,9 +227,9 @@ class Engine(Questions):
         engine = self._refs.pop(key, None)
         if engine is None:
             engine = Engine(replace(self.collection, ref=found))
-            engine.store.configuration = self.store.configuration
+            engine._store.configuration = self._store.configuration
         if found is not None:
-            engine.store.notes += [note for note in found.notes if note not in engine.store.notes]
+            engine._store.notes += [note for note in found.notes if note not in engine._store.notes]
         self._refs[key] = engine
         while len(self._refs) > OPEN_REFS:
             self._refs.pop(next(iter(self._refs))).close()
@@ -238,7 +242,7 @@ class Engine(Questions):
     def close(self) -> None:
         while self._refs:
             self._refs.popitem()[1].close()
-        self.store.close()
+        self._store.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -249,7 +253,7 @@ class Engine(Questions):
     def listen(self) -> None:
         """Look only where the system says that something happened, where it tells of everything: for a process that
         stays, as it takes a moment to begin with."""
-        self.store.listens = True
+        self._store.listens = True
 
     # --- indexing -------------------------------------------------------------------------------------------
 
@@ -270,17 +274,17 @@ class Engine(Questions):
         The report names all that is left out by then, with ``unlisted`` as `status` does. ``publish``: even as the
         collection of a shared store that everybody finds under the configured name; without it that raises
         `InvalidInput`."""
-        self.store.configuration.check()
-        if isinstance(self.store, RemoteStore):
+        self._store.configuration.check()
+        if isinstance(self._store, RemoteStore):
             on_progress = progress or (lambda _: None)
-            return self.store.fill(embed=embed, anew=force, on_progress=on_progress, publish=publish)
+            return self._store.fill(embed=embed, anew=force, on_progress=on_progress, publish=publish)
         if force and self.store_dir.is_dir():
-            if isinstance(self.store, RefStore):
-                self.store.forget()
-            elif self.store.exists:
+            if isinstance(self._store, RefStore):
+                self._store.forget()
+            elif self._store.exists:
                 return self._run(None, embed=embed, unlisted=unlisted, progress=progress, anew=True)
             else:
-                self.store.remove()
+                self._store.remove()
         return self._run(None, embed=embed, unlisted=unlisted, progress=progress)
 
     @_mends
@@ -298,11 +302,11 @@ class Engine(Questions):
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
-        if isinstance(self.store, RemoteStore):  # a generation is of the whole folder
-            return self.store.fill(embed=True, on_progress=progress or (lambda _: None))
+        if isinstance(self._store, RemoteStore):  # a generation is of the whole folder
+            return self._store.fill(embed=True, on_progress=progress or (lambda _: None))
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
-            embed=self.store.semantics.mismatch() is None,
+            embed=self._store.semantics.mismatch() is None,
             unlisted=unlisted,
             progress=progress,
         )
@@ -310,29 +314,29 @@ class Engine(Questions):
     @property
     def shared_store(self) -> str:
         """The address of the shared store that is searched; '' for an index on this machine."""
-        return self.store.database.url if isinstance(self.store, RemoteStore) else ""
+        return self._store.database.url if isinstance(self._store, RemoteStore) else ""
 
     def delete_published(self) -> bool:
         """Delete what is searched from its shared store; whether there was anything."""
-        assert isinstance(self.store, RemoteStore)
-        return self.store.delete()
+        assert isinstance(self._store, RemoteStore)
+        return self._store.delete()
 
     def check_updates(self) -> None:
         """Raises `InvalidInput` where what is searched are collections of a shared store, which are everybody's:
         nothing but `index` with ``publish`` replaces one."""
-        if isinstance(self.store, RemoteStore):
-            self.store.check_fills()
+        if isinstance(self._store, RemoteStore):
+            self._store.check_fills()
 
     def check_own_index(self, command: str) -> None:
         """Raises `InvalidInput` where a shared store is searched, for what needs a folder's own index."""
-        if isinstance(self.store, RemoteStore):
+        if isinstance(self._store, RemoteStore):
             raise errors.InvalidInput(
                 f"'{command}' works on a folder's own index, not on a shared store.",
                 remedy="Leave --store (FINDLING_STORE, store.url) out.",
             )
 
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
-        store = self.store
+        store = self._store
         return store.mending(lambda: freshen(store, asked), lambda: store.may_begin_anew(asked.wait_s))
 
     @_mends
@@ -345,7 +349,7 @@ class Engine(Questions):
         """
         self.check_own_index("findling embed")
         names = None if paths is None else _each(paths)
-        return reembed(self.store, names, anew=anew, progress=progress)
+        return reembed(self._store, names, anew=anew, progress=progress)
 
     @_mends
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -356,31 +360,31 @@ class Engine(Questions):
         self.check_own_index("findling embed")
         with self.job(progress) as job:
             taken_in = self.index(embed=False, progress=job)
-            notes = tuple(note for note in taken_in.notes if note != self.store.semantics.problem)
-            fetch_chosen(self.store.configuration.config, self.store.reader.latest_fingerprint())
-            below = paths_below(self.store, self.scope)
-            report = reembed(self.store, below, anew=force, progress=job)
+            notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
+            fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
+            below = paths_below(self._store, self.scope)
+            report = reembed(self._store, below, anew=force, progress=job)
         return replace(report, notes=notes)
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
         """One job for several calls, which take it as their ``progress``."""
-        return parts.index_jobs.running_job(self.store, progress, kind="embed", whole=True)
+        return parts.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
 
         Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
         """
-        return self.store.semantics.check()
+        return self._store.semantics.check()
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
         self.check_own_index("findling export-vectors")
-        if not self.store.exists:
+        if not self._store.exists:
             return
-        self.store.ready_to_read()
+        self._store.ready_to_read()
         # Its own: questions may be asked meanwhile.
-        reader = store.IndexReader(self.store.directory, *self.manifest_key)
+        reader = store.IndexReader(self._store.directory, *self.manifest_key)
         try:
             with reader.snapshot():
                 yield from store.exported(reader, model)
@@ -393,8 +397,8 @@ class Engine(Questions):
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
         self.check_own_index("findling export")
-        self.store.ready_to_read()
-        reader = self.store.reader
+        self._store.ready_to_read()
+        reader = self._store.reader
         files = self.new_files()
         try:
             with reader.snapshot():
@@ -413,15 +417,15 @@ class Engine(Questions):
         anew: bool = False,
     ) -> IndexReport:
         if anew:
-            report, problem = build_anew(self.store, embed=embed, progress=progress), ""
+            report, problem = build_anew(self._store, embed=embed, progress=progress), ""
         else:
-            report = run(self.store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
-            problem = self.store.semantics.problem
+            report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+            problem = self._store.semantics.problem
         if paths is None or unlisted:
-            report = parts.state.with_left_out(self.store, report, paths, unlisted=unlisted)
-        notes = (*self.store.take_notes(), *report.notes, *([problem] if problem else []))
-        if paths is None and (most_bytes := self.store.configuration.most_bytes_of_all) is not None:
-            deleted = parts.indexes.keep_below(most_bytes, self.store.directory)
+            report = parts.state.with_left_out(self._store, report, paths, unlisted=unlisted)
+        notes = (*self._store.take_notes(), *report.notes, *([problem] if problem else []))
+        if paths is None and (most_bytes := self._store.configuration.most_bytes_of_all) is not None:
+            deleted = parts.indexes.keep_below(most_bytes, self._store.directory)
             notes += tuple(f"The index of {index.root} was deleted (index.max_total_bytes)." for index in deleted)
         return replace(report, notes=notes)
 
@@ -429,7 +433,7 @@ class Engine(Questions):
 
     def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         started = time.monotonic()
-        store = self.store
+        store = self._store
 
         def attempt() -> _Answer:
             fresh = Freshened(*freshen(store, asked), started, asked.wait_s)
@@ -484,66 +488,66 @@ class Engine(Questions):
         ``unlisted``: among what is left out are also files and folders that git ignores, and pipes and devices, which
         no run lists; in a tree of 70,000 files that takes half a second.
         """
-        return parts.state.status(self.store if ref is None else self.at(ref).store, unlisted=unlisted)
+        return parts.state.status(self._store if ref is None else self.at(ref).store, unlisted=unlisted)
 
     def health(self) -> Health:
         """Whether what answers rest on is there and can be read."""
-        return parts.state.health(self.store)
+        return parts.state.health(self._store)
 
     @property
     def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        return parts.index_jobs.active_job(self.store)
+        return parts.index_jobs.active_job(self._store)
 
     @property
     def goes_on(self) -> bool:
         """Whether the last question was answered without an index, and left a process behind that makes it."""
-        return self.store.first_answer is not None and self.store.first_answer.goes_on
+        return self._store.first_answer is not None and self._store.first_answer.goes_on
 
     def stop_jobs(self) -> int:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""
-        return parts.index_jobs.stop(self.store)
+        return parts.index_jobs.stop(self._store)
 
     def paths_like(self, path: str) -> list[str]:
         """The indexed files nearest to a path that is none, from the root, the best first."""
-        return paths_like(self.store, path)
+        return paths_like(self._store, path)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
-        return parts.state.never_indexed(self.store)
+        return parts.state.never_indexed(self._store)
 
     def listed(self) -> tuple[set[str], set[str]]:
         """Every file that is listed in the index, those among them whose contents are left out; and every folder in
         which files would be listed, the root ('') among them."""
-        with self.store.reader.snapshot():
-            known, tree = set(self.store.reader.listed.known_files()), self.store.reader.listed.tree()
+        with self._store.reader.snapshot():
+            known, tree = set(self._store.reader.listed.known_files()), self._store.reader.listed.tree()
         return known, {*sources.folders_above(known), *(tree.folders if tree else ())}
 
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
         too soon after they were written), and which are no files to index."""
         names = _each(paths)
-        with self.store.index.snapshot():
+        with self._store.index.snapshot():
             if not isinstance(self.texts, Path):  # nothing changes in a commit, nor in what was published
-                return [], {path for path in names if self.store.reader.listed.state_of(path) is None}
-            known = {path: state for path in names if (state := self.store.state_of(path)) is not None}
-        looked = sources.look_at(self.root, names, known, self.store.configuration.wanted)
+                return [], {path for path in names if self._store.reader.listed.state_of(path) is None}
+            known = {path: state for path in names if (state := self._store.state_of(path)) is not None}
+        looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
 
     def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
         self.check_own_index("findling why")
-        return parts.explain.explain(self.store, os.fspath(path))
+        return parts.explain.explain(self._store, os.fspath(path))
 
     @_mends
     def document_text(self, path: StrPath) -> DocumentText | None:
         """The text that an indexed document (a PDF) was converted to; ``path`` from the root. None for a file that is
         text by itself, or is not in the index."""
-        return parts.documents.text_of(self.store, os.fspath(path))
+        return parts.documents.text_of(self._store, os.fspath(path))
 
     @_mends
     def file_symbols(self, path: str) -> FileSymbols | None:
@@ -552,40 +556,40 @@ class Engine(Questions):
 
     def document_paths(self, scope: DocumentScope) -> list[str]:
         """The paths of the indexed documents of a scope, whatever their tags."""
-        if not self.store.exists:
+        if not self._store.exists:
             return []
-        self.store.close_if_replaced()
-        with self.store.reader.snapshot():
-            below = parts.documents.documents_below(self.store.reader, self.scope)
+        self._store.close_if_replaced()
+        with self._store.reader.snapshot():
+            below = parts.documents.documents_below(self._store.reader, self.scope)
             return [file.path for file in scope.of_files(below, lambda _: scope.tags)]
 
     def document_model(self, query: str = "") -> DocumentModel:
         """The model that documents are asked with, for a question that will be. May open it."""
-        return parts.documents.model(self.store, query)
+        return parts.documents.model(self._store, query)
 
     @property
     def fingerprint(self) -> Fingerprint | None:
         """Of the embedder that answers here, None when none does. Opens it."""
-        embedder = self.store.semantics.embedder()
+        embedder = self._store.semantics.embedder()
         return embedder.fingerprint if embedder is not None else None
 
     @property
     def model_problem(self) -> str:
         """Why no embedder answers where one is wanted; '' otherwise, and before one was asked for."""
-        return self.store.semantics.problem
+        return self._store.semantics.problem
 
     def coverage(self) -> Coverage:
         """What a question would be searched in, as the index is."""
-        if not self.store.searchable:
+        if not self._store.searchable:
             return self.never_indexed()
-        self.store.close_if_replaced()
-        return parts.state.coverage(self.store)
+        self._store.close_if_replaced()
+        return parts.state.coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
 
     @cached_property
     def _answers(self) -> Answers:
-        return parts.answers.Answers(parts.searched.Searched([parts.searched.OpenCollection(self.store)]))
+        return parts.answers.Answers(parts.searched.Searched([parts.searched.OpenCollection(self._store)]))
 
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:
