@@ -27,7 +27,7 @@ from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
-from findling.engine._store import WRITER_WAIT_S, OpenStore
+from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
 from findling.model.collection import Collection, Ref, of_folder
 from findling.model.types import (
