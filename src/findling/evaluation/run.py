@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MODE: Final = "mode"
 
 FILES: Final = "index."
-"""How the names of options begin that say which files are indexed."""
+"""The prefix of the options that say which files are indexed."""
 
 _CUTS: Final = frozenset(
     f"semantic.{name}" for name in ("chunk_size", "chunk_overlap", "chunk_max_lines", "chunk_overlap_lines")
@@ -51,7 +51,8 @@ DECIDES: Final = _BY_MEANING | _CUTS | frozenset(key for key in OPTIONS if key.s
 """The options that `Engine.search` obeys; the others are the tools', the library's or the server's."""
 
 _BY_VARIABLE: Final = {option.environment: option.spellings[-1] for option in OPTIONS.values() if option.environment}
-"""As the environment's are read: under the spelling that chooses a provider, where there is one."""
+"""By environment variable the spelling that an option is read under; the one that chooses a provider, where there is
+one."""
 
 _KEY: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _NEXT: Final = re.compile(rf",(?=\s*{_KEY.pattern}\s*=)", re.ASCII)
@@ -83,7 +84,8 @@ class Setting(Struct, frozen=True):
 
 
 def is_setting(text: str) -> bool:
-    """Whether ``text`` is no file's name: it begins with ``mode=`` or an option, or is KEY=VALUE and no file there."""
+    """Whether ``text`` is a setting and no file: it begins with ``mode=`` or an option, or is KEY=VALUE and no such
+    file exists."""
     key, equals, _ = text.partition("=")
     key = key.strip()
     if key == MODE or key in NAMES or key in _BY_VARIABLE:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 class Listed:
-    """Of one generation of a manifest (`IndexReader.listed`). Use within the reader's snapshot."""
+    """What the last listing gave, for one generation of a manifest (`IndexReader.listed`). Use within
+    the reader's snapshot."""
 
     def __init__(self, db: apsw.Connection, manifest_id: int) -> None:
         self._db = db
@@ -69,7 +70,7 @@ class Listed:
         return self._known
 
     def git_ids(self) -> set[bytes]:
-        """What git calls the contents that were indexed, for whatever manifest."""
+        """git's ids of all contents in the index, whatever the manifest."""
         return {row[0] for row in self._db.execute("SELECT git_id FROM blobs WHERE git_id IS NOT NULL")}
 
     def tree(self) -> TreeState | None:
