@@ -874,6 +874,7 @@ def test_a_map_has_parts_entry_points_and_what_most_leads_to(project: Opened) ->
     ]
     assert [hit.name for hit in found.central][:2] == ["store", "store_all"]
     assert engine.map("shop").files == 3
+    assert [(part.path, part.files) for part in engine.map("shop/keep.py").parts] == [("shop/keep.py", 1)]
     assert (engine.map(".").folder, engine.map(".").files) == ("", found.files)
     little = engine.map(max_tokens=30)
     assert little.truncated and len(little.parts) == 1
