@@ -461,6 +461,9 @@ def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, hom
         assert re.fullmatch(r"client\.py:9-16 .*Client\.retry_failed.*\n", stdout), (name, stderr)
     assert asked("--limit", "1", "client.py:1-99")[0].count("\n") == 1
     assert asked("--kind", "class", "client.py:10")[0].split()[1:3] == ["class", "Client"]
+    shown = findling("symbol", "client.py:10-11", cwd=folder, home=home).stdout.split("\n")
+    assert shown[0] == "client.py:10-11  lines  Client.retry_failed"
+    assert [row.split()[0] for row in shown[2:-2]] == ["10", "11"]
     assert "No definition is in line 9000 of src/http/client.py" in asked("client.py:9000")[1]
     assert "No file that is searched has the path nowhere.py" in asked("nowhere.py:1")[1]
     assert "No file that is searched has the path" in asked("nowhere\udcff.py:1")[1]

@@ -54,6 +54,9 @@ SYMBOL_KINDS: tuple[str, ...] = (
     "module",
 )
 
+LINES_KIND = "lines"
+"""The kind that is told of lines that were asked for by their numbers."""
+
 LOW_CONFIDENCE = 0.5
 """Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
 
