@@ -288,7 +288,7 @@ FAR, NEAR = 0.15, 0.3
 """Cosines of a file's nearest passage up to which the file has the query's words by accident, as lists of words have
 them, and from which on they count in full."""
 
-ASIDE = ("test", "example", "changes", "generated")
+ASIDE = ("test", "example", "changes", "messages", "generated")
 """Signals that speak against a file, from half on so much that it says nothing of whether there is an answer."""
 
 
