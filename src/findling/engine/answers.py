@@ -62,6 +62,10 @@ RELATED_PART, RELATED_CHARS = 4, 1_600
 """What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
 several names together."""
 
+WITH_DECLARATIONS, DECLARATION_LINES = ("c", "cpp"), 2
+"""Languages that declare a function apart from its definition, and the lines that a definition has at least beside its
+first."""
+
 SHOWN_OF_A_NAME = 6
 """Definitions of one name that are shown with their text."""
 
@@ -369,9 +373,17 @@ class Answers:
 
 def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
     """The definitions that are shown with their text: exact ones or the only one, none that stands in another, tests
-    only where there is nothing else."""
+    only where there is nothing else, and of C no declaration beside its definition."""
     exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
+    long = {hit.qualified_name for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
+    chosen = [
+        hit
+        for hit in chosen
+        if hit.language not in WITH_DECLARATIONS
+        or hit.end_line - hit.start_line >= DECLARATION_LINES
+        or hit.qualified_name not in long
+    ]
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
 
 

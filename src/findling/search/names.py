@@ -209,7 +209,7 @@ def _lines_hit(reader: Index, file: FileRow, first: int, last: int) -> SymbolHit
     around = [row for row in reader.symbols(file.blob_id) if row.start_line <= first <= row.end_line]
     name = max(around, key=lambda row: row.start_line).qualified_name if around else file.path.rpartition("/")[2]
     last = max(first, min(last, file.lines))
-    return SymbolHit(file.path, first, first, last, name, LINES_KIND, name, file.language, name, "exact")
+    return SymbolHit(file.path, first, first, last, name, LINES_KIND, name, file.language, "", "exact")
 
 
 def _parts(name: str) -> list[str]:
