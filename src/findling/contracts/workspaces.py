@@ -9,11 +9,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from findling import engine
-from findling.config import choose_provider
+from findling.config import choose_provider, find_root, load
 from findling.config.roots import LIVE, checked_out
 from findling.contracts.model import Refusal
 from findling.engine import library
@@ -47,22 +50,15 @@ KEPT = 4
 class Root:
     """One folder that tools work on: its engine, and what goes on over its index.
 
-    ``path`` and ``root`` as for `Engine.open`; nothing is opened or read before it is asked for. ``background``: work
-    that a question leaves undone goes on after the answer (a server does that; a command ends). ``config`` is obeyed
-    instead of what is configured for the root. ``name`` stands before its paths where there are several roots.
+    ``open_engine`` is called when something is first asked of it. ``background``: work that a question leaves undone
+    goes on after the answer (a server does that; a command ends). ``config`` is obeyed instead of what is configured
+    for the root. ``name`` stands before its paths where there are several roots.
     """
 
     def __init__(
-        self,
-        path: StrPath | None,
-        *,
-        root: StrPath | None,
-        cache: bool,
-        config: Config | None,
-        background: bool,
-        name: str = "",
+        self, open_engine: Callable[[], Engine], *, config: Config | None, background: bool, name: str = ""
     ) -> None:
-        self._path, self._root, self._cache = path, root, cache
+        self._open_engine = open_engine
         self.name = name
         self._given = config
         self.background = background
@@ -70,7 +66,6 @@ class Root:
         self._engine: Engine | None = None
         self._jobs: IndexJobs | None = None
         self._documents: Source | None = None
-        self._ref = ""
         self._ref_name = ""
         self._at: dict[str, Root] = {}
         self._watcher: Watcher | None = None
@@ -89,15 +84,8 @@ class Root:
             return self
         root = self._at.pop(found.commit_id, None)
         if root is None:
-            root = Root(
-                self._path,
-                root=self._root,
-                cache=self._cache,
-                config=self._given,
-                background=self.background,
-                name=self.name,
-            )
-            root._ref = found.commit_id
+            opening = partial(engine.Engine, replace(self.engine.collection, ref=found), config=self._given)
+            root = Root(opening, config=self._given, background=self.background, name=self.name)
             root.started = self.started
         root._ref_name = found.name
         self._at[found.commit_id] = root
@@ -136,7 +124,7 @@ class Root:
     @property
     def jobs(self) -> IndexJobs:
         if self._jobs is None:
-            self._jobs = engine.IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
+            self._jobs = engine.IndexJobs(self.engine)
         return self._jobs
 
     @property
@@ -164,7 +152,7 @@ class Root:
                 return
         except FindlingError:
             return
-        self._watcher = engine.Watcher(self._open_engine, at_once=opened.config.library.max_file_watcher_concurrency)
+        self._watcher = engine.Watcher(opened.another, at_once=opened.config.library.max_file_watcher_concurrency)
         self._watcher.start()
         opened.listen()
 
@@ -222,11 +210,6 @@ class Root:
             self._engine.close()
         self._documents = None
 
-    def _open_engine(self) -> Engine:
-        return engine.Engine.open(
-            self._path, root=self._root, cache=self._cache, config=self._given, ref=self._ref or None
-        )
-
 
 class _Shared:
     """What the views of a workspace have in common (`Workspace.at`)."""
@@ -255,17 +238,18 @@ class Workspace:
         background: bool = False,
     ) -> None:
         self.folders = check_roots(path, roots)
-        """The roots by name, whether or not they can be opened; none where there is only one."""
+        """The roots by name, whether or not they can be opened; none where there is only one. A folder that holds
+        repositories stands for these, and for the files beside them."""
+        only = root if root is not None else next(iter(roots), None)
         if len(self.folders) < 2:
-            only = root if root is not None else next(iter(roots), None)
-            self.folders = {}
-            named = {"": Root(path, root=only, cache=cache, config=config, background=background)}
-        else:
-            named = {
-                name: Root(folder, root=folder, cache=cache, config=config, background=background, name=name)
-                for name, folder in self.folders.items()
-            }
-        self.by_name: Mapping[str, Root] = named
+            self.folders = {} if config is not None else _projects_in(path, only)
+
+        def made(name: str, inside: StrPath | None, folder: StrPath | None) -> Root:
+            opening = partial(engine.Engine.open, inside, root=folder, cache=cache, config=config)
+            return Root(opening, config=config, background=background, name=name)
+
+        named = {name: made(name, folder, folder) for name, folder in self.folders.items()}
+        self.by_name: Mapping[str, Root] = named or {"": made("", path, only)}
         """The roots that a call works on; '' is the name of one that is alone."""
         self.absent: Mapping[str, FindlingError] = {}
         """The roots that lack the ref of this call, by name, each with its error."""
@@ -285,6 +269,14 @@ class Workspace:
     def some(self, names: Collection[str]) -> Workspace:
         """The roots with these names."""
         return self._of({name: root for name, root in self.by_name.items() if name in names})
+
+    def of(self, path: str) -> tuple[str, Workspace, str]:
+        """The name of the root that has a path of an answer, that root alone, and the path as it has it; '', this
+        workspace and the path where there is only one. Raises `Refusal`."""
+        if not self.several:
+            return "", self, path
+        name, own = split(self.folders, path)
+        return name, self.alone(self.by_name[name]), own
 
     def alone(self, root: Root) -> Workspace:
         """One of the roots, as if there were no other: its paths begin with no name."""
@@ -445,6 +437,18 @@ def _open(root: Root) -> Root:
 # --- names of roots: the first part of a path says which root it is in -----------------------------------------------
 
 
+def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
+    """The repositories in the folder that was typed, and itself where files lie beside them; none where it is a project
+    itself, is kept in a shared store, or something is wrong with it, which each call says."""
+    where, folder = (None if given is None else Path(given) for given in (path, root))
+    try:
+        found = find_root(where, root=folder)
+        folders = {} if found.scope else engine.projects_in(found.root)[0]
+        return {} if folders and load(found.root).config.store.url is not None else folders
+    except FindlingError:
+        return {}
+
+
 def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
     """(name of the root, path inside it, '' for the root itself) of a path that begins with a root's name, or of an
     absolute one. Raises `Refusal` for one that is in no root."""
@@ -455,10 +459,8 @@ def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
                 if normal.is_relative_to(base):
                     relative = normal.relative_to(base).as_posix()
                     return name, "" if relative == "." else relative
-    else:
-        first, _, rest = path.removeprefix("./").partition("/")
-        if first in folders:
-            return first, rest.strip("/")
+    elif found := engine.collection_of(folders, path):
+        return found
     raise Refusal("invalid_input", f"path must begin with the name of a root ({', '.join(folders)}), not be {path}")
 
 

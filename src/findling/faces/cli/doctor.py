@@ -7,6 +7,7 @@ as looking and asking for the writer role does.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -24,7 +25,6 @@ from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
 from findling.sources.tracked import listing_problem
-from findling.store import local as store
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -197,7 +197,7 @@ def _git(root: Path) -> Check:
         shallow = run_git(["rev-parse", "--is-shallow-repository"], cwd=root)
         if shallow.stdout.strip() == b"true":
             words = f"{version}; this clone is shallow, so older commits cannot be searched"
-            return Check("git", "off", words, "git fetch --unshallow")
+            return Check("git", "off", words, "'git fetch --unshallow' gets them")
         return Check("git", "ok", version)
     seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
     words = f"{seen}; findling applies ignore rules itself, and leaves out tracked files that match them"
@@ -205,7 +205,7 @@ def _git(root: Path) -> Check:
 
 
 def _sqlite() -> Check:
-    found = store.soundness.check_sqlite()
+    found = engine.state.check_sqlite()
     if found.wal:
         return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
@@ -219,20 +219,19 @@ def _index(root: Path, cache: bool, loaded: Loaded | None) -> Check:
     place = config.store_location(root, cache=cache, create=False)
     directory = place.directory
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
-    if not (directory / store.DATABASE).exists():
+    found = engine.state.index_on_disk(directory)
+    if found is None:
         return _no_index(root, directory, where, by_search=by_search)
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
-    if problem := store.soundness.problem(directory):
-        remedy = f"findling index {root} rebuilds it{', and so does the next search' if by_search else ''}"
-        return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
-    mode = store.soundness.journal_mode(directory / store.DATABASE)
-    if mode != "wal":
-        words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
-        return Check("index", "broken", words, f"findling index --cache {root}")
-    try:
-        store.WriterLock(directory, wait_s=0.0).release()
-    except errors.IndexBusy:
+    if found.problem:
+        also = ", and so does the next search" if by_search else ""
+        remedy = f"'findling index {shlex.quote(str(root))}' rebuilds it{also}"
+        return Check("index", "off" if found.older else "broken", found.problem, remedy)
+    if found.journal_mode != "wal":
+        words = f"{where} has the journal mode {found.journal_mode or 'unknown'}, not wal: is it on a network drive?"
+        return Check("index", "broken", words, f"'findling index --cache {shlex.quote(str(root))}' keeps it elsewhere")
+    if found.written:
         return Check("index", "ok", f"{where}, intact; another process is writing it now")
     return Check("index", "ok", f"{where}, intact and writable")
 
@@ -244,7 +243,8 @@ def _shared_store(root: Path) -> Check:
         if problem := opened.health().problem:
             return Check("index", "broken", problem)
         if opened.status().indexing_status == "not_indexed":
-            return Check("index", "off", f"none yet {where}", f"findling index --store {opened.shared_store} {root}")
+            remedy = f"'findling index --store {opened.shared_store} {shlex.quote(str(root))}' makes one"
+            return Check("index", "off", f"none yet {where}", remedy)
         return Check("index", "ok", f"{where}, which answers")
 
 
@@ -267,7 +267,7 @@ def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Ch
     if not os.access(existing, os.W_OK | os.X_OK):
         remedy = "Change its permissions, or set XDG_CACHE_HOME to a folder that can be written."
         return Check("index", "broken", f"none yet, and {existing} cannot be written", remedy)
-    remedy = f"findling index builds it{', and so does the first search' if by_search else ''}"
+    remedy = f"'findling index' builds it{', and so does the first search' if by_search else ''}"
     return Check("index", "off", f"none yet at {where}", remedy)
 
 
