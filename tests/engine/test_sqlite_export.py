@@ -128,8 +128,9 @@ def test_what_they_are_looked_up_by_is_indexed(database: Path) -> None:
 @pytest.mark.parametrize(
     "repeat",
     [
-        "INSERT INTO doc_embeddings SELECT id + 1, doc_path, chunk_index, '', '', '', '', 0, 0, '' FROM doc_embeddings",
-        "INSERT INTO embeddings SELECT id + 1, path, start_line, end_line, '', '', model, 0 FROM embeddings",
+        "INSERT INTO doc_embeddings SELECT id + 99, doc_path, chunk_index, '', '', '', '', 0, 0, '' "
+        "FROM doc_embeddings",
+        "INSERT INTO embeddings SELECT id + 99, path, start_line, end_line, '', '', model, 0 FROM embeddings",
     ],
 )
 def test_a_place_has_one_row(database: Path, repeat: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,17 @@ def test_one_that_cannot_be_indexed_or_searched_costs_itself(folder: Path, capsy
     printed = capsys.readouterr()
     assert printed.out.count("indexed: 1 file") == 2 and "note: shop: " in printed.err
     assert "nested_repository" not in printed.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every name is Unicode")
+def test_one_whose_name_is_no_text_costs_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "shop").rename(folder / "shop\udcff")
+    for command, status in ((["index"], 2), (["search", "retry_request"], 0), (["map"], 0)):
+        assert main(command) == status
+        printed = capsys.readouterr()
+        assert "team/crawler" in printed.out
+        assert "is not UTF-8, so there can be no index of this folder. Rename the folder." in printed.err
+    assert main(["grep", "-q", "total_with_tax"]) == 0
 
 
 def test_a_limit_is_shared_and_a_repository_that_is_searched_is_not_left_out(

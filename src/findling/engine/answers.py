@@ -21,8 +21,8 @@ from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
 from findling.engine.scope import no_file_fits
-from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.state import coverage, coverage_of
+from findling.engine.searched import OpenCollection, Searched, coverage_of_names, joined_coverage, not_searched
+from findling.engine.state import coverage
 from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of
@@ -31,7 +31,6 @@ from findling.model.text_encodings import as_utf8
 from findling.model.types import (
     Answer,
     Confidence,
-    Coverage,
     EmbedderProblem,
     Meaning,
     Mode,
@@ -43,7 +42,6 @@ from findling.model.types import (
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
-from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.search.searcher import Found, Searcher
@@ -61,6 +59,10 @@ WHOLE_TYPE = 120
 RELATED_PART, RELATED_CHARS = 4, 1_600
 """What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
 several names together."""
+
+WITH_DECLARATIONS, DECLARATION_LINES = ("c", "cpp"), 2
+"""Languages that declare a function apart from its definition, and the lines that a definition has at least beside its
+first."""
 
 SHOWN_OF_A_NAME = 6
 """Definitions of one name that are shown with their text."""
@@ -127,6 +129,7 @@ class Answers:
         if query.mode in WITHOUT_VECTORS:
             return Meaning()
         problem, opened = self.searched.problem, self.searched.opened
+        lacks = "not searched" if query.mode == "semantic" else "searched by words, not by meaning"
         skip = found.skip
         if found.failed is not None:
             skip = _FAILURES.get(found.failed.reason, "failed")
@@ -134,7 +137,7 @@ class Answers:
             skip = problem.kind
         return Meaning(
             ran="semantic" in found.ran,
-            by_words=tuple(f"{name}: {said}" for name, said in self.searched.said_by_words().items()),
+            by_words=tuple(f"{name}: {lacks}: {why}." for name, why in self.searched.without_meaning().items()),
             skipped=skip,
             ratio=found.ratio,
             problem=problem,
@@ -236,8 +239,10 @@ class Answers:
         language: str | None,
         limit: int,
         offset: int = 0,
+        as_lines: bool = False,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id."""
+        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id. ``as_lines``: as
+        for `search.definitions`."""
         reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
@@ -247,6 +252,7 @@ class Answers:
                 language=language,
                 folder=self.searched.folder,
                 limit=offset + limit,
+                as_lines=as_lines,
             )
             found = definitions.found[offset:]
             end = max(0, offset - definitions.total) + limit  # of the uses that are given
@@ -334,7 +340,8 @@ class Answers:
 
             def told(hit: types.SymbolHit) -> types.SymbolHit:
                 text = texts.get((hit.path, hit.line), "")
-                related = search.but_for(relating.of_hit(hit, related_chars), shown) if text else hit.related
+                is_definition = text and hit.kind != types.LINES_KIND
+                related = search.but_for(relating.of_hit(hit, related_chars), shown) if is_definition else hit.related
                 return replace(hit, body=text, related=related)
 
             return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
@@ -365,9 +372,17 @@ class Answers:
 
 def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
     """The definitions that are shown with their text: exact ones or the only one, none that stands in another, tests
-    only where there is nothing else."""
+    only where there is nothing else, and of C no declaration beside its definition."""
     exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
+    long = {hit.qualified_name for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
+    chosen = [
+        hit
+        for hit in chosen
+        if hit.language not in WITH_DECLARATIONS
+        or hit.end_line - hit.start_line >= DECLARATION_LINES
+        or hit.qualified_name not in long
+    ]
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
 
 
@@ -387,43 +402,12 @@ def _texts(bodies: Sequence[search.Body], most: int) -> list[str]:
     return texts
 
 
-def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
-    """Notes on files that should have been searched and were not."""
-    pairs = zip(searched.collections, every, strict=True)
-    return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
-
-
-def coverage_of_names(searched: OpenCollection) -> Coverage:
-    """The coverage of an answer from names. Within the reader's snapshot."""
-    store, folder = searched.store, searched.folder
-    if store.first_answer is not None:
-        return store.first_answer.coverage(vectors_wanted=False)
-    covered = replace(coverage_of(store, None), vectors_wanted=False)
-    if folder and store.reader.manifest is not None:
-        left_out = Counter(reason for path, reason, _ in store.reader.listed.skipped() if lies_in(path, folder))
-        covered = replace(covered, skipped=dict(left_out.most_common()))
-    return covered
-
-
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
     """The note on a problem with the embedder, '' for none."""
     if problem is None:
         return ""
     said = f"{problem.message} Run 'findling embed'." if problem.kind == "mismatch" else problem.message
     return said if mode == "semantic" else f"{said} Only text and names were searched."
-
-
-def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
-    """As `not_searched`, for one collection."""
-    at_ref = isinstance(store, RefStore)
-    if nothing := scopes.nothing_here(store, covered.files):
-        return nothing
-    unread = covered.unread
-    if not unread:
-        return []
-    were = "was" if unread == 1 else "were"
-    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
-    return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]
 
 
 _PRESENT = frozenset(("not_found", "outside_root", "no_files"))

@@ -77,8 +77,10 @@ class EdgeOptions(Waiting, total=False):
 class Questions(ABC):
     """`engine.Engine` asks one folder, `engines.Engines` several."""
 
-    scope = ""
-    """The folder that is searched, from the root, '' for all."""
+    @property
+    def scope(self) -> str:
+        """The folder that is searched, from the root, '' for all."""
+        return ""
 
     @abstractmethod
     def at(self, ref: str | None) -> Questions:
@@ -190,7 +192,8 @@ class Questions(ABC):
 
         With ``references`` also its uses in code. The definitions, then the uses, are one list, whose first ``offset``
         entries are left out; of each kind at most ``limit`` are given. ``body_chars``: so much of the text of exact
-        definitions is given, numbered, whole where that holds it. Raises `InvalidInput`.
+        definitions is given, numbered, whole where that holds it, and ``FILE:12-30`` are these lines. Raises
+        `InvalidInput`.
         """
         (found,) = self.symbols_of([name], **options)
         return found
@@ -216,6 +219,7 @@ class Questions(ABC):
             "language": language_id(language),
             "limit": limit,
             "offset": offset,
+            "as_lines": bool(body_chars) and kind is None,
         }
 
         def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:

@@ -22,7 +22,9 @@ from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, lies_in, meant, nearest_folder, split_target
 from findling.model.types import IndexReport, Query
+from findling.search.graph.file_names import VALUES
 from findling.search.query import taken_from_text
+from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
     from findling.config.roots import Root
     from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
+    from findling.engine.repositories import Repositories
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
+    from findling.model.types import SymbolResult
 
 
 LEAST_WAIT_S: Final = 0.001
@@ -41,6 +45,8 @@ JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
 BODY_CHARS: Final = 12_000
+USES, ALL_USES = 20, 1_000
+"""Of a name that is no definition, the uses that are shown, and those among which the first are chosen."""
 """How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
@@ -94,6 +100,8 @@ def symbol(args: Namespace, session: Session) -> int:
                 body_chars=0 if args.rows else BODY_CHARS,
                 progress=progress,
             )
+            if not (args.refs or args.rows or args.kind):
+                results = [_with_uses(engine, each, args.language) for each in results]
         notes = []
         for result in results:
             nothing = f"{result.name}: {words.NOTHING_FOUND}" if len(names) > 1 else words.NOTHING_FOUND
@@ -102,6 +110,18 @@ def symbol(args: Namespace, session: Session) -> int:
             session.view(engine).symbols(results)
         session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
+
+
+def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None) -> SymbolResult:
+    """The answer, with uses of a name that is no definition or is a field or a constant: those that assign to it first,
+    those in tests last."""
+    if any(hit.match == "exact" and hit.kind not in VALUES for hit in result.definitions) or result.absent:
+        return result
+    found = opened.symbols(result.name, references=True, language=language, limit=ALL_USES)
+    uses = sorted(
+        found.references, key=lambda use: ("test" in path_flags(use.path), not words.assigns(use.text, result.name))
+    )
+    return replace(result, references=tuple(uses[:USES]), total_references=found.total_references)
 
 
 def _from_root(name: str, root: Path) -> str:
