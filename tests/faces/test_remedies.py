@@ -216,6 +216,10 @@ def long_definition(stage: Stage) -> Typed:
     return "search", "travel_far a long way"
 
 
+def no_name(_: Stage) -> Typed:
+    return ("symbol",)
+
+
 def no_regex(_: Stage) -> Typed:
     return ("grep",)
 
@@ -354,6 +358,7 @@ CASES = (
     Case("'findling sync' checks everything", stale),
     Case("To search: findling search {…}", mistyped, "def hello()"),
     Case("See 'findling grep --help'.", no_regex, "REGEX"),
+    Case("See 'findling symbol --help'.", no_name, "usage: findling symbol"),
     Case("whole definitions: findling symbol", long_definition, "def travel_far(value):"),
     Case("the library is empty; 'findling library add PATH'", empty_library, given={"PATH": "."}),
     Case("`findling library list` shows what there is.", unknown_collection, "guides"),
