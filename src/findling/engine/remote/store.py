@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from msgspec.structs import replace
+
+from findling.config.roots import LIVE
 from findling.engine import remote
 from findling.engine.store import OpenStore
 from findling.model import errors
@@ -23,9 +26,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
-LIVE = "live"
-"""In place of a ref: the files of a folder as they are."""
-
 ALL_COLLECTIONS = "*"
 
 
@@ -40,9 +40,10 @@ class RemoteStore(OpenStore):
     far: ClassVar[bool] = True
 
     def __init__(self, base: OpenStore, url: str) -> None:
-        super().__init__(base.root, base.directory)
+        published = bool(base.configuration.collections)  # they have folders of their own
+        folder = "" if published else base.collection.folder
+        super().__init__(replace(base.collection, shared=url, folder=folder))
         self.configuration = base.configuration
-        self.url = url
         self._every: tuple[str, ...] = ()
         """The names that '*' stood for when they were last looked up."""
 
@@ -50,7 +51,7 @@ class RemoteStore(OpenStore):
     def database(self) -> Database:
         from findling.store import postgresql  # an extra
 
-        return postgresql.Database(self.url, user=self.configuration.person)
+        return postgresql.Database(self.collection.shared, user=self.configuration.person)
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -107,7 +108,7 @@ class RemoteStore(OpenStore):
 
     @property
     def generation(self) -> str:
-        return f"{self.remote.totals.generation}:{self.url}"
+        return f"{self.remote.totals.generation}:{self.collection.shared}"
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         status = remote.texts.StoreFiles(self.remote).status(path)

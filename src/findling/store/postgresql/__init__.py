@@ -13,13 +13,4 @@ if TYPE_CHECKING:
     from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish
     from findling.store.postgresql.writer import ViewWriter
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "database": "Database",
-            "reader": "PostgresIndex View",
-            "rights": "Rights hashed",
-            "team": "Lease Source Team Totals delete_views finish",
-            "writer": "ViewWriter",
-        },
-    )
+    __getattr__ = front_door(__name__)
