@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from findling import engine
 from findling.config import choose_provider, find_root, load
-from findling.config.roots import LIVE, checked_out
+from findling.config.roots import LIVE, checked_out, projects_in
 from findling.contracts.model import Refusal
 from findling.engine import library
 from findling.model.errors import FindlingError, InvalidInput, RefNotIndexed
@@ -443,7 +443,7 @@ def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
     where, folder = (None if given is None else Path(given) for given in (path, root))
     try:
         found = find_root(where, root=folder)
-        folders = {} if found.scope else engine.projects_in(found.root)[0]
+        folders = {} if found.scope else projects_in(found.root)[0]
         return {} if folders and load(found.root).config.store.url is not None else folders
     except FindlingError:
         return {}
