@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -245,7 +245,7 @@ class Workspace:
             self.folders = {} if config is not None else _projects_in(path, only)
 
         def made(name: str, inside: StrPath | None, folder: StrPath | None) -> Root:
-            opening = partial(engine.Engine.open, inside, root=folder, cache=cache, config=config)
+            opening = partial(_open_engine, inside, root=folder, cache=cache, config=config)
             return Root(opening, config=config, background=background, name=name)
 
         named = {name: made(name, folder, folder) for name, folder in self.folders.items()}
@@ -435,6 +435,11 @@ def _open(root: Root) -> Root:
 
 
 # --- names of roots: the first part of a path says which root it is in -----------------------------------------------
+
+
+def _open_engine(path: StrPath | None, **options: Any) -> Engine:
+    """As `Engine.open`, which is loaded when the first root is opened."""
+    return engine.Engine.open(path, **options)
 
 
 def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
