@@ -229,6 +229,9 @@ def test_a_collection_that_another_program_publishes_waits_without_failing(
     assert rows_of(team, "views") == 0
 
 
+_COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'findling' AND table_name = %s"
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     version: int, team: Team, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgresql: Server
@@ -250,9 +253,10 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     tables = re.findall(r"CREATE TABLE (\w+)", migrations()[0].decode())
     with team.database.connect() as read, older.connect() as write:
         for table in tables:
+            columns = ", ".join(row[0] for row in older.rows(_COLUMNS, table))
             with (
-                read.cursor().copy(f"COPY {table} TO STDOUT") as out,
-                write.cursor().copy(f"COPY {table} FROM STDIN") as into,
+                read.cursor().copy(f"COPY {table} ({columns}) TO STDOUT") as out,
+                write.cursor().copy(f"COPY {table} ({columns}) FROM STDIN") as into,
             ):
                 for piece in out:
                     into.write(piece)

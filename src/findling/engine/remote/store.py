@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
+
+from msgspec.structs import replace
 
 from findling.engine import remote
 from findling.engine.store import OpenStore
@@ -17,9 +19,11 @@ from findling.store.local.reader import IndexReader
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
+    from findling.config import Config
     from findling.search import IndexedFiles
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
+    from findling.store.protocols import Engine
 
 SCHEMA_VERSION = 1
 
@@ -27,6 +31,22 @@ LIVE = "live"
 """In place of a ref: the files of a folder as they are."""
 
 ALL_COLLECTIONS = "*"
+
+
+def proposing(config: Config) -> Engine | None:
+    """What proposes for the shared store in place of PostgreSQL. Raises `ConfigError` without its package."""
+    if config.store.milvus is None:
+        return None
+    token = config.keys.milvus
+    return _milvus_at(config.store.milvus, token.reveal() if token else "")
+
+
+@cache
+def _milvus_at(url: str, token: str) -> Engine:
+    """The one client of a server in this process: it remembers whether that answers."""
+    from findling.store import milvus  # an extra
+
+    return milvus.Milvus(url, token)
 
 
 class RemoteStore(OpenStore):
@@ -53,6 +73,11 @@ class RemoteStore(OpenStore):
         return postgresql.Database(self.url, user=self.configuration.person)
 
     @property
+    def engine(self) -> Engine | None:
+        """What proposes for the store in place of PostgreSQL."""
+        return proposing(self.configuration.effective)
+
+    @property
     def manifest_key(self) -> tuple[str, str]:
         return str(self.root), LIVE
 
@@ -68,7 +93,7 @@ class RemoteStore(OpenStore):
         from findling.store import postgresql
 
         if not (names := self.configuration.collections):
-            return postgresql.PostgresIndex(self.database, [self._view])
+            return self._index([self._view])
         if ALL_COLLECTIONS in names:
             self._every = names = tuple(self.database.collections())
             if not names:
@@ -86,7 +111,12 @@ class RemoteStore(OpenStore):
                     remedy="Ask them one after the other.",
                 )
         views = [postgresql.View(name, LIVE, name="" if alone else before) for before, name in shown.items()]
-        return postgresql.PostgresIndex(self.database, views)
+        return self._index(views)
+
+    def _index(self, views: list[View]) -> PostgresIndex:
+        from findling.store import postgresql
+
+        return postgresql.PostgresIndex(self.database, views, engine=self.engine, notes=self.notes)
 
     @property
     def _view(self) -> View:
@@ -221,7 +251,7 @@ class RemoteStore(OpenStore):
         with postgresql.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
             if anew:
                 writer.empty()
-            return remote.filling.fill(
+            report = remote.filling.fill(
                 self.root,
                 writer,
                 self.configuration.wanted,
@@ -231,6 +261,18 @@ class RemoteStore(OpenStore):
                 store=self.database.url,
                 copies=copies,
             )
+        return replace(report, notes=(*report.notes, *self.propose()))
+
+    def propose(self) -> tuple[str, ...]:
+        """Write to Milvus what it lacks of the store, of whatever collection; why that could not be done, as notes."""
+        from findling.store import postgresql
+
+        if self.engine is not None:
+            try:
+                postgresql.bring_up(self.database, self.engine)
+            except errors.IndexUnavailable as error:
+                return (f"{error.message.rstrip('.')}; PostgreSQL proposes until the next run.",)
+        return ()
 
     def delete(self) -> bool:
         """Delete what is published; whether there was anything."""
