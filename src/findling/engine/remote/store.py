@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from msgspec.structs import replace
 
-from findling.engine import remote
+from findling.engine import refs, remote
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.types import IndexReport, Progress
@@ -20,6 +20,7 @@ from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.config import Config
+    from findling.engine.refs import Ref
     from findling.search import IndexedFiles
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
@@ -53,16 +54,19 @@ class RemoteStore(OpenStore):
     """The view of one folder, private to this user on this machine: others' folders of the same name are other views;
     or the collections that the configuration names, which everybody finds.
 
-    ``url``: the store's address. Nothing is looked at on disk for a question; what was published last is searched.
+    ``url``: the store's address. ``ref``: instead of what was on disk, what a commit held; of collections what was
+    published under the name of a branch or tag. Nothing is looked at on disk for a question; what was published last is
+    searched.
     """
 
     lasting: ClassVar[bool] = True
     far: ClassVar[bool] = True
 
-    def __init__(self, base: OpenStore, url: str) -> None:
+    def __init__(self, base: OpenStore, url: str, ref: Ref | None = None) -> None:
         super().__init__(base.root, base.directory)
         self.configuration = base.configuration
         self.url = url
+        self.ref = ref
         self._every: tuple[str, ...] = ()
         """The names that '*' stood for when they were last looked up."""
 
@@ -79,7 +83,23 @@ class RemoteStore(OpenStore):
 
     @property
     def manifest_key(self) -> tuple[str, str]:
-        return str(self.root), LIVE
+        return str(self.root), LIVE if self.ref is None else self.ref.commit_id
+
+    def find_ref(self, asked: str | None) -> Ref | None:
+        """What a ref means here, None for the files on disk. Of collections every name means what is published under
+        it: their repository may be elsewhere. Raises as `refs.find_ref`."""
+        if not self.configuration.collections:
+            return refs.find_ref(self.root, asked)
+        return None if asked in (None, LIVE) else refs.Ref(refs.checked(asked), asked)
+
+    @property
+    def _ref_name(self) -> str:
+        return LIVE if self.ref is None else self.ref.name
+
+    @property
+    def _at_ref(self) -> str:
+        """The option that names the ref, behind a command."""
+        return f" --ref {self.ref.name}" if self.ref else ""
 
     @property
     def owner(self) -> str:
@@ -110,7 +130,7 @@ class RemoteStore(OpenStore):
                     f"The paths of the collections {other!r} and {name!r} would begin with the same name.",
                     remedy="Ask them one after the other.",
                 )
-        views = [postgresql.View(name, LIVE, name="" if alone else before) for before, name in shown.items()]
+        views = [postgresql.View(name, self._ref_name, name="" if alone else before) for before, name in shown.items()]
         return self._index(views)
 
     def _index(self, views: list[View]) -> PostgresIndex:
@@ -128,7 +148,7 @@ class RemoteStore(OpenStore):
             return postgresql.View(*self.manifest_key, self.owner)
         if len(names) > 1 or ALL_COLLECTIONS in names:
             raise errors.InvalidInput("A folder is published under one name.", remedy="Name one collection.")
-        return postgresql.View(names[0], LIVE)
+        return postgresql.View(names[0], self._ref_name)
 
     @property
     def reader(self) -> IndexReader:
@@ -172,13 +192,13 @@ class RemoteStore(OpenStore):
         if unpublished and names:
             del self.remote  # who comes next may find them
             raise errors.IndexNotReady(
-                f"There is no collection {names} in {self.database.url}.",
+                f"There is no collection {names}{self._at_ref} in {self.database.url}.",
                 remedy=self._how_to_see_one,
             )
         if unpublished:
             raise errors.IndexNotReady(
-                f"{self.root} is not indexed in {self.database.url}.",
-                remedy=f"Run 'findling index --store {self.database.url} {self.root}'.",
+                f"{self.root} is not indexed{self._at_ref} in {self.database.url}.",
+                remedy=f"Run 'findling index --store {self.database.url}{self._at_ref} {self.root}'.",
             )
 
     @property
@@ -249,6 +269,10 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         embedder = self.semantics.embedder() if embed else None
         with postgresql.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
+            commit = ""
+            if self.ref is not None:  # of what is checked out, the commit
+                found = refs.find_ref(self.root, self.ref.name) or refs.find_ref(self.root, "HEAD")
+                commit = found.commit_id if found else ""
             if anew:
                 writer.empty()
             report = remote.filling.fill(
@@ -260,6 +284,7 @@ class RemoteStore(OpenStore):
                 on_progress=on_progress,
                 store=self.database.url,
                 copies=copies,
+                commit=commit,
             )
         return replace(report, notes=(*report.notes, *self.propose()))
 
