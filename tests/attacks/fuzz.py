@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "reading"))
 
 import fuzzing
+import surfaces_of_commands
 import surfaces_of_files
 import surfaces_of_text
 
@@ -41,6 +42,7 @@ SURFACES: Mapping[str, Weighed] = {
     "globs": Weighed(surfaces_of_text.Globs, 2),
     "configuration": Weighed(surfaces_of_text.Configurations, 3),
     "arguments": Weighed(surfaces_of_text.Arguments, 4),
+    "commands": Weighed(surfaces_of_commands.Commands, 4),
     "urls": Weighed(surfaces_of_text.Urls, 1),
     "branches": Weighed(surfaces_of_text.Branches, 1),
     "windows-names": Weighed(surfaces_of_text.WindowsNames, 1),

@@ -96,8 +96,12 @@ class Outcome(NamedTuple):
     said: str
 
 
-def run_with(fault: str, n: int, code: str, *arguments: str, log: Path) -> Outcome:
+def run_with(fault: str, n: int, code: str, *arguments: str, log: Path, store: Path) -> Outcome:
+    """Run ``code`` with a fault. ``store``: the folder that is kept; a read is one of its files, and not of a library
+    that the process loads, without which no program can go on."""
     calls, what = FAULTS[fault]
+    kept = [file for file in store.rglob("*") if file.is_file()] if fault == "read" else []
+    kept += [file.with_name(f"{file.name}-wal") for file in kept if file.suffix == ".db"]
     body = textwrap.indent(textwrap.dedent(code).strip(), "    ")
     whole = f"{textwrap.dedent(_BEGINS)}\ntry:\n{body}\nexcept errors.FindlingError:\n    pass\n"
     log.unlink(missing_ok=True)
@@ -106,6 +110,7 @@ def run_with(fault: str, n: int, code: str, *arguments: str, log: Path) -> Outco
     process = Forked(whole, arguments, complaints)
     process.stdout.readline()
     tracer = f"strace -f -qq -o {log} -p {process.pid} -e trace={calls} -e inject={calls}:{what}:when={n}".split()
+    tracer += [part for file in kept for part in ("-P", str(file))]
     with subprocess.Popen(tracer, stderr=subprocess.DEVNULL) as tracing:
         while "TracerPid:\t0\n" in Path(f"/proc/{process.pid}/status").read_text():
             assert tracing.poll() is None, "strace cannot trace: sysctl kernel.yama.ptrace_scope=0"
@@ -224,7 +229,7 @@ def fail_nth(work: str, fault: str, n: int, bench: Bench) -> bool:
     if work == "fetch":
         return _fail_nth_of_fetching(fault, n, bench.base, log)
     bench.lay_out(work)
-    outcome = run_with(fault, n, WORK[work], str(bench.root), log=log)
+    outcome = run_with(fault, n, WORK[work], str(bench.root), log=log, store=bench.root / ".findling")
     assert "Traceback" not in outcome.said, outcome.said
     bench.check(unreadable=fault == "read")
     return outcome.met
@@ -238,7 +243,7 @@ def _fail_nth_of_fetching(fault: str, n: int, base: Path, log: Path) -> bool:
         url = f"{server.url}/lava.md"
         fetch_anew(url)
         server.answers["/lava.md"] = NEW_LAVA
-        outcome = run_with(fault, n, WORK["fetch"], str(data), url, log=log)
+        outcome = run_with(fault, n, WORK["fetch"], str(data), url, log=log, store=data)
         assert "Traceback" not in outcome.said, outcome.said
         check_fetched(data)
         fetch_anew(url)

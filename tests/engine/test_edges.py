@@ -874,7 +874,20 @@ def test_a_map_has_parts_entry_points_and_what_most_leads_to(project: Opened) ->
     ]
     assert [hit.name for hit in found.central][:2] == ["store", "store_all"]
     assert engine.map("shop").files == 3
+    assert [(part.path, part.files) for part in engine.map("shop/keep.py").parts] == [("shop/keep.py", 1)]
     assert (engine.map(".").folder, engine.map(".").files) == ("", found.files)
     little = engine.map(max_tokens=30)
     assert little.truncated and len(little.parts) == 1
     assert engine.map("nowhere").notes[-1] == "No indexed file lies in nowhere."
+
+
+def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_counted(project: Opened) -> None:
+    engine = project(PACKAGE | {"src/box/other.py": "import os\n\n\ndef check(handle):\n    os.check(handle)\n"})
+    found = engine.symbols("Box.check", references=True)
+    grades = {(use.path, use.line): use.grade for use in found.references}
+    assert grades["src/box/core.py", 4] == "certain" and grades["src/box/use.py", 5] == "likely"
+    assert ("src/box/other.py", 5) not in grades
+    (note,) = [note for note in found.notes if "other use" in note]
+    assert "not known to mean 'Box.check'; ask for 'check' alone" in note
+    alone = engine.symbols("check", references=True)
+    assert alone.total_references > found.total_references and not any(use.grade for use in alone.references)

@@ -463,6 +463,7 @@ def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, hom
     assert asked("--kind", "class", "client.py:10")[0].split()[1:3] == ["class", "Client"]
     assert "No definition is in line 9000 of src/http/client.py" in asked("client.py:9000")[1]
     assert "No file that is searched has the path nowhere.py" in asked("nowhere.py:1")[1]
+    assert "No file that is searched has the path" in asked("nowhere\udcff.py:1")[1]
 
 
 def test_callers_and_callees(run: Run) -> None:

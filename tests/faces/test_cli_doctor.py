@@ -141,12 +141,11 @@ def test_what_is_broken_is_named_with_what_helps(folder: Path, tmp_path: Path, n
 @pytest.mark.parametrize("by_search", [True, False])
 def test_a_search_is_said_to_build_the_index_only_where_it_does(folder: Path, by_search: bool) -> None:
     (folder / "findling.toml").write_text(f"[semantic]\nauto_index = {str(by_search).lower()}\n")
-    may = doctor_module._indexes_by_itself(config.load(folder))
-    assert may is by_search
-    missing = doctor_module._index(folder, False, by_search=may)
+    loaded = config.load(folder)
+    missing = doctor_module._index(folder, False, loaded)
     (folder / ".findling").mkdir()
     (folder / ".findling" / "index.db").write_bytes(b"this is no database" * 100)
-    broken = doctor_module._index(folder, False, by_search=may)
+    broken = doctor_module._index(folder, False, loaded)
     assert ("so does" in missing.remedy, "so does" in broken.remedy) == (by_search, by_search)
 
 

@@ -568,7 +568,7 @@ def test_grep_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.out == (
         "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\n--\nb.py:1:x\n"
     )
-    assert ran.err == "note: not searched: 2 binary, 1 too_large\n"
+    assert ran.err == "note: not searched: 2 binary, 1 too large\n"
     options = ran.engine.calls[0][2]
     asked = [options[name] for name in ("literal", "ignore_case", "word", "before", "after", "limit")]
     assert asked == [True, True, True, 2, 2, 0]
@@ -802,7 +802,7 @@ def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Pat
     ran = piped("sync", "no.py", "gone/b.py", answers=[report])
     assert ran.status == 1
     assert ran.err.splitlines()[:2] == [
-        f"note: not indexed: {name}  not_found  there is no such file" for name in ("no.py", "gone/b.py")
+        f"note: not indexed: {name}  not found  there is no such file" for name in ("no.py", "gone/b.py")
     ]
     assert "left out: 1 binary" in ran.err
     assert piped("sync", "no.py", "a.py", answers=[report]).status == 1  # one of two is not enough
@@ -826,8 +826,8 @@ def test_index_reports_what_it_did(piped: Callable[..., Ran]) -> None:
         "store: /repo/.findling",
         "indexed: 1,200 files (5 changed, 1 removed), 4,000 chunks, 900 symbols, 12 embedded; 1.5 MB read in 2.5 s",
     ]
-    assert "left out: 1 parser_crashed, 1 secret (" in ran.err
-    assert "failed: bad.py  parser_crashed  the grammar stopped" in ran.err
+    assert "left out: 1 parser crashed, 1 secret (" in ran.err
+    assert "failed: bad.py  parser crashed  the grammar stopped" in ran.err
     assert ran.engine.calls[0][2] == {"force": True, "embed": False, "unlisted": True, "publish": False}
     assert ran.status == 0
 

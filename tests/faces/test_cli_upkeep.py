@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,3 +155,19 @@ def test_the_man_page_has_every_command_and_option(capsys: pytest.CaptureFixture
     for name, command in COMMANDS.items():
         section = page.partition(f".SS findling {name}".replace("-", "\\-"))[2].partition(".SS ")[0]
         assert all(option.spellings[-1].replace("-", "\\-") in section for option in command.options), name
+
+
+def test_a_question_about_one_file_leaves_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "a.py").write_text("def hello():\n    return 1\n")
+    (tmp_path / "b.py").write_text("def bye():\n    return 1\n")
+    for words, found in ((["search", "hello"], 0), (["symbol", "bye"], 1), (["callers", "hello"], 1)):
+        assert run(capsys, *words, "a.py")[0] == found
+    assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py", "tmp"] and not os.listdir(tmp_path / "tmp")
+    assert run(capsys, "index", "a.py")[0] == 0  # is of the whole folder, as ever, and answers from then on
+    assert run(capsys, "search", "hello", "a.py")[0] == 0 and (tmp_path / ".findling").is_dir()

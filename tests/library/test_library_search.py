@@ -89,7 +89,10 @@ def test_what_a_passage_says_is_the_file_s_own_text(library: Library, bread: Pat
     library.add(bread)
     text = "# Käse\n\nÄlter ist besser.\n\n## Flour 🌾 and cheese\n\nWater is not needed for cheese at all.\n"
     (bread / "cheese.md").write_bytes(text.encode())
-    passages = [p for p in library.search("cheese", min_score=0.0).passages if p.file_path.endswith("cheese.md")]
+    early = library.search("cheese", min_score=0.0, wait_s=0)
+    assert (early.complete, early.notes) == (False, ("bread: files were not looked at, as asked.",))
+    answer = library.search("cheese", min_score=0.0, wait_s=None)
+    passages = [passage for passage in answer.passages if passage.file_path.endswith("cheese.md")]
     assert len(passages) == 2
     status = (bread / "cheese.md").stat()
     for passage in passages:
@@ -181,14 +184,14 @@ def test_what_another_writer_keeps_out_is_told_of(library: Library, bread: Path)
         False,
         ("bread: not everything is indexed yet.", "bread: another process is indexing."),
     )
-    free = library.search("zanzibar handshake", min_score=0.0)
+    free = library.search("zanzibar handshake", min_score=0.0, wait_s=None)
     assert (free.complete, Path(free.passages[0].file_path).name) == (True, "new.md")
 
 
 def test_words_decide_where_the_model_knows_none(library: Library, bread: Path) -> None:
     library.add(bread)
     (bread / "odd.md").write_text("# Odd\n\nThe code word is ⠟⠭⠵⠽.\n")
-    answer = library.search("⠟⠭⠵⠽")
+    answer = library.search("⠟⠭⠵⠽", wait_s=None)
     assert not answer.used_semantic
 
 

@@ -195,7 +195,7 @@ def test_a_name_in_a_question_that_does_not_occur_is_said_and_the_question_is_an
 def test_what_is_left_out_is_not_called_absent(engine: Engine) -> None:
     result = engine.search("too_large.csv")
     assert result.absent == ()
-    assert any("too_large.csv is there, but not searched: too_large" in note for note in result.notes)
+    assert any("too_large.csv is there, but not searched: too large" in note for note in result.notes)
 
 
 def test_an_ignored_file_is_not_called_absent(tmp_path: Path) -> None:

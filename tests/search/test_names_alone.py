@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +125,19 @@ def test_what_is_a_name_and_nothing_else(text: str, name: str) -> None:
 
 def test_a_class_may_be_called_as_the_folder(crawlers: Engine) -> None:
     assert crawlers.search("Crawlers.include").hits[0].path == "pkg/app.py"
+
+
+@pytest.mark.parametrize("line", ["def url_scheme(", "def url_scheme(url):", "show me def url_scheme(url) please"])
+def test_the_first_line_of_a_definition_leads_to_it_and_not_to_one_of_nearly_that_name(
+    line: str, tmp_path: Path
+) -> None:
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    told = (
+        "def _url_scheme(url):\n    '''The URL scheme: url scheme of a URL, verified.'''\n    return url_scheme(url)\n"
+    )
+    (tmp_path / "pkg/told.py").write_text(told * 3)
+    with Engine.open(root=tmp_path) as other:
+        first = other.search(line, wait_s=None).hits[0]
+    assert (first.path, first.name) == ("pkg/scheme.py", "url_scheme")

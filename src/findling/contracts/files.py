@@ -23,6 +23,7 @@ from findling.model.secrets import NO_MASKS, Masks, masked_lines
 from findling.outbound.files import Files, NotRead, read_regular_file
 from findling.reading.decoding import Decoded, decode
 from findling.sources.selection import NEVER_FOLDERS, DiscoveryOptions
+from findling.sources.tracked import not_checked_out
 
 if TYPE_CHECKING:
     from findling.engine import Engine, Engines
@@ -72,9 +73,14 @@ def check_file(real: Path, path: str) -> None:
 def read_text(root: Path, path: str) -> TextFile:
     """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
     relative, real = inside(root, path)
-    check_file(real, path)
-    most = DiscoveryOptions().max_bytes
     base = Path(os.path.realpath(root))
+    try:
+        check_file(real, path)
+    except Refusal as refusal:
+        if refusal.code == "file_not_found" and (left_out := not_checked_out(str(base), relative)):
+            refusal.message += f" ({left_out.detail})"
+        raise
+    most = DiscoveryOptions().max_bytes
     located = real.relative_to(base).as_posix()  # a link may have a harmless name
     _check_name(relative, path)
     _check_name(located, path)

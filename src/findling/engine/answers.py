@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from findling import reading, search, sources
+from findling.engine import parts
 from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
@@ -257,13 +258,16 @@ class Answers:
             if uses.unread:  # files that could not be read when they were asked for the name
                 skipped = Counter(covered.skipped) + Counter({"unreadable": len(uses.unread)})
                 covered = replace(covered, skipped=dict(skipped.most_common()))
+        other_uses: tuple[str, ...] = ()
+        if uses.found and definitions.found and not definitions.unqualified:
+            uses, other_uses = self._meant(definitions.found[0], name, uses, fresh, language)
         notes = (*self.searched.take_notes(), *not_searched(self.searched, every))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         total = definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
-        notes += (*uses.notes, *filter(None, (definitions.note, no_file)))
+        notes += (*other_uses, *uses.notes, *filter(None, (definitions.note, no_file)))
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
@@ -280,6 +284,22 @@ class Answers:
             absent=absent,
             generation=self.searched.generation,
         )
+
+    def _meant(
+        self, first: types.SymbolHit, name: str, uses: search.References, fresh: Freshened, language: str | None
+    ) -> tuple[search.References, tuple[str, ...]]:
+        """Of the uses of a word those that can mean its ``first`` definition and its equals, with their grades, where
+        the name says more than that word; and a note on the others."""
+        if first.match != "exact" or name == first.name:
+            return uses, ()
+        meant = parts.edges.meant_by(self.searched, name, fresh, language=language)
+        if meant is None:
+            return uses, ()
+        graded = [(use, meant.get((use.path, use.line))) for use in uses.found]
+        kept = tuple(replace(use, grade=edge.grade, why=edge.why) for use, edge in graded if edge is not None)
+        more = uses.total - len(kept)
+        said = f"{count(more, 'other use')} of {first.name!r} not known to mean {name!r}; ask for {first.name!r} alone."
+        return replace(uses, found=kept, total=len(kept)), (said,) if more else ()
 
     def with_bodies(self, results: Sequence[types.SymbolResult], most: int) -> list[types.SymbolResult]:
         """The same answers; the first exact definitions of each name get their text and what belongs to them. All are

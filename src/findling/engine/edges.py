@@ -64,6 +64,12 @@ MOST_CHANGED = 200
 MOST_CHANGED_FILES = 1_000
 """Changed files that are compared with a commit."""
 
+MOST_GRADED = 10_000
+"""Uses that are told apart from those of other definitions of the same name."""
+
+Place = tuple[str, int]
+"""Path and line."""
+
 USES_OF_A_NAME = 20
 """Uses of a name alone that are listed."""
 
@@ -123,6 +129,14 @@ def edges(
         **told,
         **_state(searched, fresh, notes),
     )
+
+
+def meant_by(searched: Searched, name: str, fresh: Freshened, *, language: str | None) -> dict[Place, Edge] | None:
+    """The uses that can mean the definitions of a name, each with its grade; None where uses are not followed."""
+    found = edges(searched, "callers", name, fresh, language=language, tests=True, limit=MOST_GRADED)
+    if not found.definitions or any(hit.language not in LANGUAGES for hit in found.definitions):
+        return None
+    return {(edge.path, edge.line): edge for edge in found.edges}
 
 
 def impact_of_changes(

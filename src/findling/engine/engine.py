@@ -7,6 +7,7 @@ takes in what changed when that is quick, and says so when it is not.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -96,6 +97,8 @@ class Engine(Questions):
         self.scope = scope
         self._store = OpenStore(root, store_dir, cache=cache, recipe=recipe, config=config)
         self._refs: dict[str, Engine] = {}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        """What holds an index that is not to stay."""
 
     @classmethod
     def open(
@@ -106,12 +109,14 @@ class Engine(Questions):
         cache: bool = False,
         config: Config | None = None,
         ref: str | None = None,
+        file_alone: bool = False,
     ) -> Engine:
         """The engine for the root that ``path`` (default: the working directory) belongs to.
 
         ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. ``config`` is obeyed instead
         of the root's files, the user's and the environment, which are read otherwise, when something first depends on
         them (then a wrong one is a `ConfigError`). ``ref``: as for `at`; ``path`` need not be on disk then, but there.
+        ``file_alone``: a file of a root that has no index is read alone, and nothing stays of what that takes.
         Raises `RootError`, `RefNotIndexed` and `NotFound`.
         """
         where, folder = (None if given is None else Path(given) for given in (path, root))
@@ -124,6 +129,8 @@ class Engine(Questions):
                 engine._store = RemoteStore(engine._store, url)
                 if engine._store.configuration.collections:
                     engine.scope = ""  # they have folders of their own
+            elif file_alone and ref is None and not engine._store.exists and (found.root / found.scope).is_file():
+                engine._read_alone()
         engine = engine.at(ref)
         if ref is not None:
             check_scope(found.root, engine.ref, engine.scope)
@@ -225,10 +232,19 @@ class Engine(Questions):
         """The engine that has a path of an answer, and the path as it has it: this one, as it is (see `Engines.of`)."""
         return self, path
 
+    def _read_alone(self) -> None:
+        """Have an index of the file that is searched, for as long as this engine is open."""
+        wanted = replace(self.wanted, files=(self.scope,))
+        self._folder = tempfile.TemporaryDirectory(prefix="findling-", ignore_cleanup_errors=True)
+        recipe = Recipe(wanted, self._store.configuration.limits.docs)
+        self._store = OpenStore(self.root, Path(self._folder.name), recipe=recipe)
+
     def close(self) -> None:
         while self._refs:
             self._refs.popitem()[1].close()
         self._store.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def __enter__(self) -> Engine:
         return self

@@ -29,7 +29,7 @@ from findling.sources.discovery import walked_instead
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
-from findling.sources.tracked import listing_problem
+from findling.sources.tracked import listing_problem, not_checked_out
 from findling.store.local import soundness
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
@@ -52,6 +52,8 @@ _REMEDIES: Mapping[str, str] = {
     "unreadable": "Change its permissions.",
     "too_large": "Raise index.max_file_bytes.",
     "secret": "Left out on purpose. If it holds no secret, give it another name or take the key out.",
+    "lfs_pointer": "'git lfs pull' gets its content.",
+    "not_checked_out": "'git sparse-checkout disable' brings all files, 'git sparse-checkout add FOLDER' those of one.",
     "minified": "Index the source that it was made from.",
     "undecodable_name": "Rename it.",
     "unknown_encoding": "Convert it to UTF-8, or declare its encoding in its first lines.",
@@ -331,7 +333,8 @@ def _reach(selection: Selection, path: str) -> tuple[bool, SkippedFile | None]:
         try:
             mode = os.lstat(selection.prefix + part).st_mode
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            return False, SkippedFile(path, "not_found", "there is no such file or folder")
+            gone = SkippedFile(path, "not_found", "there is no such file or folder")
+            return False, not_checked_out(selection.root, path) or gone
         except OSError as error:
             return False, SkippedFile(path, "unreadable", error.strerror or str(error))
         is_folder = stat.S_ISDIR(mode)

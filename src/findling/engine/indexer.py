@@ -106,6 +106,8 @@ class _Run(Struct):
     started: float = field(default_factory=time.monotonic)
     files: int = 0
     changed: int = 0
+    refused: int = 0
+    """Of the changed files those that are left out because of what is in them."""
     seen: int = 0
     removed: int = 0
     chunks: int = 0
@@ -506,6 +508,7 @@ class Indexer:
             if reading.kind == "docs" and too_many(reading.chunks, most):
                 run.grown.append((file.path, most))
             return
+        run.refused += 1
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
             file = FileState(file.path, file.size, FAILED - file.stamp)
         writer.skip(manifest, file, answer.reason, answer.detail)
@@ -516,7 +519,7 @@ class Indexer:
             root=str(self._root),
             store=str(self._store),
             files=run.files,
-            changed=run.changed,
+            changed=run.changed - run.refused,
             removed=run.removed,
             chunks=run.chunks,
             symbols=run.symbols,

@@ -159,6 +159,19 @@ def looks_secret(data: bytes, path: str = "") -> bool:
     return bool(secret_in(data, path))
 
 
+LFS_POINTER = ("lfs_pointer", "Git LFS keeps its content elsewhere")
+
+_POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:[a-z0-9.-]+ [^\n]*\n){0,30}?oid sha256:")
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Whether git has only noted which content belongs here, which is not in this clone."""
+    return len(data) <= _MOST_POINTER_BYTES and data.startswith(b"version ") and _POINTER.match(data) is not None
+
+
+_MOST_POINTER_BYTES = 1024  # of the specification
+
+
 def secret_in(data: bytes, path: str = "") -> str:
     """What secret a file's content is, '' for none: a private key, or a token in a file that is known to hold them.
 

@@ -86,6 +86,25 @@ UNREAD: tuple[str, ...] = ("unreadable", "failed")
 """Reasons to leave a file out that no rule is behind: an answer without it is not whole, and who asks is told."""
 
 
+def reason_words(reason: str, number: int = 1) -> str:
+    """The words for the code of why files are left out; ``number``: of so many."""
+    one, several = _REASONS.get(reason, (reason.replace("_", " "),) * 2)
+    return one if number == 1 else several
+
+
+_REASONS: Mapping[str, tuple[str, str]] = {
+    "default_ignored": ("installed or built", "installed or built"),
+    "lfs_pointer": ("Git LFS pointer", "Git LFS pointers"),
+    "lock_file": ("lock file", "lock files"),
+    "nested_repository": ("repository of its own", "repositories of their own"),
+    "not_checked_out": ("not checked out", "not checked out"),
+    "symlink_inside": ("link", "links"),
+    "symlink_outside": ("link out of the folder", "links out of the folder"),
+    "undecodable_name": ("name that is not UTF-8", "names that are not UTF-8"),
+}
+"""In the singular and the plural, where a code's own words are too short."""
+
+
 class SkippedFile(Struct, frozen=True):
     """A file that is not indexed, and why: a stable ``reason`` code plus a sentence for people."""
 
@@ -95,7 +114,9 @@ class SkippedFile(Struct, frozen=True):
 
     @property
     def rule(self) -> str:
-        return f"{self.reason} ({self.detail})" if self.detail else self.reason
+        """Why, in words."""
+        words = reason_words(self.reason)
+        return f"{words} ({self.detail})" if self.detail else words
 
 
 class Symbol(Struct, frozen=True):
@@ -148,7 +169,8 @@ class Progress(Struct, frozen=True):
 
 
 class IndexReport(Struct, frozen=True):
-    """What a run of the indexer did. ``failed`` files cost themselves only; each carries its reason."""
+    """What a run of the indexer did. ``changed``: files that it took in, new ones among them. ``failed`` files cost
+    themselves only; each carries its reason."""
 
     root: str
     store: str
@@ -383,13 +405,16 @@ class SymbolHit(Row, Struct, frozen=True):
 
 
 class Reference(Row, Struct, frozen=True):
-    """A use of a name in code: neither its definition nor inside a comment or a string."""
+    """A use of a name in code: neither its definition nor inside a comment or a string. ``grade``: how sure it is that
+    the definition is meant which was asked for by more than its name, and ``why``; else None."""
 
     path: str
     line: int
     column: int
     text: str
     enclosing: str = ""
+    grade: Grade | None = None
+    why: str = ""
 
 
 class SymbolResult(Table, IndexState, frozen=True):

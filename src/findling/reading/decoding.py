@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from findling.model import secrets
-from findling.model.marks import looks_minified, secret_in
+from findling.model.marks import LFS_POINTER, is_lfs_pointer, looks_minified, secret_in
 from findling.model.text_encodings import DECLARABLE
 from findling.model.types import SkippedFile
 
@@ -26,7 +26,8 @@ class Decoded(NamedTuple):
 
 
 class SkipReason(NamedTuple):
-    """Why bytes are not text: ``binary`` or ``unknown_encoding``, and a sentence for people."""
+    """Why bytes are no text of their own: ``binary``, ``unknown_encoding`` or ``lfs_pointer``, and a sentence for
+    people."""
 
     reason: str
     detail: str
@@ -77,6 +78,8 @@ def decode(data: bytes, *, show_secrets: bool = False) -> Decoded | SkipReason:
 
 
 def _decode(data: bytes) -> Decoded | SkipReason:
+    if is_lfs_pointer(data):
+        return SkipReason(*LFS_POINTER)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             marked = _strictly(data[len(mark) :], encoding)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from findling.model import reading, secrets, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
-from findling.model.marks import PAGES, content_marks, secret_in
+from findling.model.marks import LFS_POINTER, PAGES, content_marks, is_lfs_pointer, secret_in
 from findling.model.reading import Reading
 from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, unmasked
@@ -55,6 +55,8 @@ def prepare(
     """The reading of ``data`` at ``path``, or why the file is not indexed."""
     form = format_of(path, pages=limits.pages)
     if form:
+        if is_lfs_pointer(data):
+            return SkippedFile(path, *LFS_POINTER)
         return _prepare_converted(path, form, data, limits)
     decoded = admit(path, data)
     if isinstance(decoded, SkippedFile):

@@ -326,8 +326,7 @@ class Absence:
             return None
         left_out = self._unread.left_out(path)
         if left_out is not None:
-            why = f"{left_out.reason}{f' ({left_out.detail})' if left_out.detail else ''}"
-            self._notes.append(f"{left_out.path} is there, but not searched: {why}.")
+            self._notes.append(f"{left_out.path} is there, but not searched: {left_out.rule}.")
             return None
         return path if self._lacks(path) else None
 

@@ -89,7 +89,8 @@ def parts(index: Index, files: Sequence[FileRow], folder: str, ranks: Mapping[tu
     in place of one that has most of all these, those in it. Definitions of tests count for nothing here. ``ranks``:
     those of `Graph.ranks`; the highest are named."""
     defined = {file: _defined(index, file) for file in files}
-    root = f"{folder}/" if folder else ""
+    is_file = any(file.path == folder for file in files)
+    root = folder if is_file or not folder else f"{folder}/"
     groups: dict[str, list[FileRow]] = {}
     waiting: list[FileRow] = list(files)
     while waiting:

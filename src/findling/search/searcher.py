@@ -33,7 +33,7 @@ from findling.search.gate import TextOrder, text_order
 from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
 from findling.search.planner import Plan, plan
-from findling.search.query import without_form
+from findling.search.query import without_courtesy, without_form
 from findling.search.ranking import formula, ranker, sides
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.ranker import Evidence, rank
@@ -230,7 +230,7 @@ class Searcher:
     ) -> Found:
         """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked.
         ``pasted``: the text that the query is the title of; its other parts lead to files, too."""
-        candidates = self._propose_by_text(terms, chosen, scope, gated=query.gate is not None)
+        candidates = self._propose_by_text(terms, chosen, scope, gated=query.gate is not None, typed=query.text)
         text: TextOrder | None = None
         skip: Skip | None = None
         failed: EmbedderUnavailable | None = None
@@ -477,8 +477,11 @@ class Searcher:
             sides.join(terms.wants, ranked)
         return found
 
-    def _propose_by_text(self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False) -> _Candidates:
-        """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all."""
+    def _propose_by_text(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False, typed: str = ""
+    ) -> _Candidates:
+        """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all. ``typed``:
+        the query as it was, which may be the first line of a definition."""
         reader = self._reader
         found = _Candidates(reader, scope)
         text = found.evidence.keyword
@@ -488,7 +491,8 @@ class Searcher:
             text = self._keyword(terms, scope)
             found.take("keyword", {entry: max(best.values()) for entry, best in text.chunks.items()}, KEYWORD_FILES)
             found.take("keyword", text.files, NAME_FILES)
-        definitions = {}
+        definitions: dict[int, list[symbol.Definition]] = {}
+        written: dict[int, int] = {}
         if "symbol" in chosen.channels:
             scoped = scope.allowed is not None
             definitions = symbol.search(reader, terms, scoped=scoped)
@@ -499,6 +503,9 @@ class Searcher:
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
             found.take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
+            if chosen.mode == "auto":
+                as_typed = symbol.written_as(definitions, without_courtesy(typed))
+                written = {file.entry_id: as_typed[file.blob_id] for file in owners if file.blob_id in as_typed}
         asked_paths: dict[int, int] = {}
         if "keyword" in chosen.channels:
             asked_paths = self._asked_paths(terms.text, scope)
@@ -516,7 +523,8 @@ class Searcher:
             if said:  # what a message quotes was filled in, and stands anywhere
                 exact = {entry: line for entry, line in exact.items() if entry in said}
                 found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
-        exact_value = RARE if chosen.is_code else 1.0
+        exact_value = RARE if chosen.is_code or written else 1.0
+        exact = written or exact
         found.evidence = Evidence(text, definitions, None, exact, asked_paths, said, exact_value)
         return found
 

@@ -3,7 +3,8 @@ apart from these, names that only begin with what was asked for or have it in th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -70,6 +71,19 @@ class Definition(NamedTuple):
     @property
     def alike(self) -> bool:
         return self.fit == 0.0
+
+
+def written_as(definitions: Mapping[int, Sequence[Definition]], text: str) -> dict[int, int]:
+    """Blob -> the line of its first definition in whose own first line a text of two words or more stands."""
+    wanted = " ".join(text.split()).rstrip(" :{(")
+    if " " not in wanted:
+        return {}
+    line = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+    return {
+        blob: min(found)
+        for blob, every in definitions.items()
+        if (found := [each.symbol.name_line for each in every if line.search(each.symbol.signature)])
+    }
 
 
 def search(reader: Index, query: QueryTerms, *, scoped: bool = False) -> dict[int, list[Definition]]:

@@ -14,8 +14,9 @@ are skipped (``undecodable_name``) and shown with ``\\xNN`` in place of the odd 
 
 Reasons in `SkippedFile`: ``hidden``, ``ignored``, ``default_ignored``, ``excluded``, ``not_included``,
 ``nested_repository``, ``internal``, ``symlink_inside``, ``symlink_outside``, ``not_a_file``, ``unreadable``,
-``too_large``, ``secret``, ``binary``, ``minified``, ``lock_file``, ``undecodable_name``, ``too_many``. What git
-itself ignores is told by `unlisted` alone. A path that ends with ``/`` stands for a whole folder.
+``too_large``, ``not_checked_out``, ``secret``, ``lfs_pointer``, ``binary``, ``minified``, ``lock_file``,
+``undecodable_name``, ``too_many``. What git itself ignores is told by `unlisted` alone. A path that ends with ``/``
+stands for a whole folder.
 """
 
 from __future__ import annotations

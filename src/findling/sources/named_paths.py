@@ -10,7 +10,14 @@ from typing import NamedTuple
 from findling.model.types import SkippedFile
 from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
-from findling.sources.tracked import ListingFailed, Tracked, git_settings, is_root_ignored, tracked_among
+from findling.sources.tracked import (
+    ListingFailed,
+    Tracked,
+    git_settings,
+    is_root_ignored,
+    left_out_by_sparse,
+    tracked_among,
+)
 from findling.sources.walking import Rules, Walk, is_folder, is_plain_folder, rules_of, why_not_walked
 
 # ruff: noqa: PTH117 - plain strings, as in selection
@@ -94,7 +101,11 @@ def _judged(selection: Selection, names: Collection[str]) -> tuple[list[Found], 
         full = selection.prefix + name
         path = None if rules.tracked is None or is_plain_folder(full) else rules.tracked.path_of(name)
         if not os.path.lexists(full):
-            walk.skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
+            sparse = rules.tracked is not None and rules.tracked.sparse
+            if sparse and (path is not None or rules.tracks_below(name)):
+                walk.skipped.append(left_out_by_sparse(name, 1))
+            else:
+                walk.skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
         elif path is not None:
             walk.take_tracked([path])
         elif (refused := why_not_walked(selection, rules, name)) is not None and not rules.tracks_below(name):

@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
+from findling.model.plurals import count
+from findling.model.types import SkippedFile
 from findling.outbound.git import GitOutput, run_git, start_git
-from findling.sources.selection import find_git_top, folders_above
+from findling.sources.selection import find_git_top, folders_above, shown
 
 # ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
@@ -86,13 +88,19 @@ class ListingFailed(Exception):
         self.out_of_time = out_of_time
 
 
+_SPARSE = "core.sparsecheckout"
+
+
 class Tracked:
     """The paths that git tracks below a folder, whether or not they exist, and the folders that they lie in.
 
-    Where git compares names without regard to case, or to how accents are written, so does this.
+    ``sparse``: they need not be on disk. Where git compares names without regard to case, or to how accents are
+    written, so does this.
     """
 
     def __init__(self, paths: Iterable[str], settings: Iterable[Setting] = ()) -> None:
+        settings = list(settings)
+        self.sparse = is_on(settings, _SPARSE)
         self._same = _comparable(settings)
         same = self._same
         self.paths = {path if same is None else same(path): path for path in paths}
@@ -208,6 +216,25 @@ def listing_problem(root: str) -> str:
     except ListingFailed as failure:
         return str(failure) if is_repository(top) and not is_root_ignored(root, top) else ""
     return ""
+
+
+def not_checked_out(root: str, path: str) -> SkippedFile | None:
+    """That a sparse checkout leaves out a file or folder which is not on disk; None where it does not, or git cannot
+    say. ``root``: absolute."""
+    top = find_git_top(root)
+    if top is None or not is_on(git_settings(top), _SPARSE):
+        return None
+    try:
+        there = tracked_among(root, [path])
+    except ListingFailed:
+        return None
+    return left_out_by_sparse(path, len(there)) if there else None
+
+
+def left_out_by_sparse(path: str, files: int) -> SkippedFile:
+    """What is said of so many tracked files at or below ``path``."""
+    left = f"out {count(files, 'file')}" if path.endswith("/") or files > 1 else "it out"
+    return SkippedFile(shown(path), "not_checked_out", f"a sparse checkout leaves {left}")
 
 
 def is_repository(git_top: str) -> bool:

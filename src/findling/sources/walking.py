@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -39,7 +40,16 @@ from findling.sources.selection import (
     shown,
     untracked_folder_reason,
 )
-from findling.sources.tracked import Setting, Tracked, excludes_file, git_settings, is_on, settings_files, user_folder
+from findling.sources.tracked import (
+    Setting,
+    Tracked,
+    excludes_file,
+    git_settings,
+    is_on,
+    left_out_by_sparse,
+    settings_files,
+    user_folder,
+)
 
 # ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
@@ -254,10 +264,39 @@ class Walk:
 
     def take_unmet(self, start: str = "") -> None:
         """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
-        over, and files behind links or in folders that cannot be read."""
-        tracked = () if self._rules.tracked is None else self._rules.tracked.paths.values()
+        over, and files behind links or in folders that cannot be read. What a sparse checkout lacks is left out, a
+        whole folder as one."""
+        tracked = self._rules.tracked
+        if tracked is None:
+            return
         below = f"{start}/" if start else ""
-        self.take_tracked(path for path in tracked if path not in self._met and path.startswith(below))
+        unmet = (path for path in tracked.paths.values() if path not in self._met and path.startswith(below))
+        if not tracked.sparse:
+            self.take_tracked(unmet)
+            return
+        there: dict[str, bool] = {}
+        missing: Counter[str] = Counter()
+        for path in unmet:
+            gone = self._missing_part(path, there)
+            if gone:
+                missing[gone] += 1
+            else:
+                self.take_tracked([path])
+        for gone, files in missing.items():
+            self.skipped.append(left_out_by_sparse(gone, files))
+
+    def _missing_part(self, path: str, there: dict[str, bool]) -> str:
+        """The first folder on the way to a path that is not on disk, with ``/`` at its end, or the path; '' where it
+        is. ``there`` remembers the folders."""
+        at = path.find("/")
+        while at >= 0:
+            folder = path[:at]
+            if folder not in there:
+                there[folder] = os.path.lexists(self._selection.prefix + folder)
+            if not there[folder]:
+                return f"{folder}/"
+            at = path.find("/", at + 1)
+        return "" if os.path.lexists(self._selection.prefix + path) else path
 
     def take_tracked(self, paths: Iterable[str]) -> None:
         """Judge paths that git tracks."""

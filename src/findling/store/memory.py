@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
@@ -60,31 +60,40 @@ class _Content(Struct):
     names: DefinedNames
     squashed: list[str]
     size: int
-    trigrams: frozenset[int] | None = None
 
 
-class _Field(Struct):
-    """The postings of one field: how often each term stands in which unit, and how long each unit's field is."""
+class _Field:
+    """The terms of one field in each unit, counted when a question asks for them: of a few thousand texts that are read
+    for one question it has ten or twenty terms."""
 
-    postings: dict[str, dict[int, int]] = {}
-    lengths: dict[int, int] = {}
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+        self._counted: dict[str, dict[int, tuple[int, int]]] = {}
 
-    def add(self, unit: int, text: str) -> None:
-        words = text.split()
-        self.lengths[unit] = filled_up(len(words))
-        for term, count in Counter(words).items():
-            self.postings.setdefault(term, {})[unit] = count
+    def add(self, unit: int, terms: str) -> None:
+        """``terms``: separated by one blank each."""
+        self._texts[unit] = f" {terms} "
+        self._counted.clear()
 
-    def remove(self, unit: int, text: str) -> None:
-        del self.lengths[unit]
-        for term in set(text.split()):
-            del self.postings[term][unit]
+    def remove(self, unit: int) -> None:
+        del self._texts[unit]
+        self._counted.clear()
+
+    def units(self, term: str) -> Mapping[int, tuple[int, int]]:
+        """How often a term stands in each unit that has it, and how many terms that has."""
+        found = self._counted.get(term)
+        if found is None:
+            whole = f" {term} "
+            holding = ((unit, text.split()) for unit, text in self._texts.items() if whole in text)
+            found = {unit: (terms.count(term), filled_up(len(terms))) for unit, terms in holding}
+            self._counted[term] = found
+        return found
 
     def scores(self, term: str, weight: float, mean: int) -> Iterator[tuple[int, float]]:
         """Each unit that has a term, and its BM25. ``weight``: the term's, with its idf; ``mean``: how many terms
         of this field a unit has."""
-        for unit, count in self.postings.get(term, {}).items():
-            yield unit, weight * part(count, self.lengths[unit], mean)
+        for unit, (times, length) in self.units(term).items():
+            yield unit, weight * part(times, length, mean)
 
 
 class MemoryIndex:
@@ -187,10 +196,10 @@ class MemoryIndex:
             self.derived.pop(file.blob_id, None)
         self._counts.subtract(term_rows.keys(self._contents[file.blob_id].terms))
         base = entry_id << CHUNK_BITS
-        for ordinal, (body, context) in enumerate(reading.documents):
-            self._fields["body"].remove(base | ordinal, body)
-            self._fields["context"].remove(base | ordinal, context)
-        self._fields["path"].remove(base | FILE_UNIT, " ".join(tokenizer.path_terms(path)))
+        for ordinal in range(len(reading.documents)):
+            self._fields["body"].remove(base | ordinal)
+            self._fields["context"].remove(base | ordinal)
+        self._fields["path"].remove(base | FILE_UNIT)
         self._units -= len(reading.documents) + 1
         for of_model in self._vectors.values():
             of_model.pop(entry_id, None)
@@ -302,7 +311,7 @@ class MemoryIndex:
         return {key: max(known.get(key, 0), self._counts[key]) for key in keys}
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
-        counts = {(field, term): len(self._fields[field].postings.get(term, ())) for field, term in wanted}
+        counts = {(field, term): len(self._fields[field].units(term)) for field, term in wanted}
         return Frequencies(self._units, {key: count for key, count in counts.items() if count})
 
     def lexical(
@@ -366,11 +375,18 @@ class MemoryIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        holding = (blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content)))
+        holding = (
+            blob_id for blob_id, content in self._contents.items() if plan.holds(_Codes(content.reading.trigrams))
+        )
         return [entry_id for blob_id in holding for entry_id in self._of_content.get(blob_id, ())]
 
 
-def _trigrams(content: _Content) -> frozenset[int]:
-    if content.trigrams is None:
-        content.trigrams = frozenset(memoryview(content.reading.trigrams).cast("I"))
-    return content.trigrams
+class _Codes:
+    """The trigrams of one file, as `Reading` has them."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._sorted = memoryview(packed).cast("I")
+
+    def __contains__(self, code: Any) -> bool:
+        place = bisect_left(self._sorted, code)
+        return place < len(self._sorted) and bool(self._sorted[place] == code)

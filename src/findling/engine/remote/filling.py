@@ -61,6 +61,8 @@ def recipe_of(limits: ChunkLimits | None) -> str:
 
 class _Run(Struct):
     changed: int = 0
+    refused: int = 0
+    """Of the changed files those that are left out because of what is in them."""
     removed: int = 0
     chunks: int = 0
     symbols: int = 0
@@ -117,7 +119,7 @@ def fill(
         root=str(root),
         store=store,
         files=writer.files,
-        changed=run.changed,
+        changed=run.changed - run.refused,
         removed=run.removed,
         chunks=run.chunks,
         symbols=run.symbols,
@@ -235,6 +237,7 @@ def _put(
 ) -> None:
     run.changed += 1
     if isinstance(answer, SkippedFile):
+        run.refused += 1
         writer.skip(
             file.path, file.size, UNREAD if answer.reason == "failed" else file.stamp, answer.reason, answer.detail
         )

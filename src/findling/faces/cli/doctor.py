@@ -59,7 +59,7 @@ def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
         *_tried("grammars", _grammars),
         *_tried("git", lambda: _git(root)),
         *_tried("sqlite", _sqlite),
-        *_tried("index", lambda: _index(root, cache, by_search=_indexes_by_itself(loaded))),
+        *_tried("index", lambda: _index(root, cache, loaded)),
         *_tried("search", _search),
         *configuration,
         *_tried("embedder", lambda: _chosen(loaded)),
@@ -87,10 +87,13 @@ def _ollama(loaded: Loaded | None) -> Check:
     """At the configured address. It is another machine's only when the user's own configuration says so."""
     from findling.embedding.providers.ollama import available
 
-    url = config.OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
-    if available(str(url)):
+    configured = loaded.config if loaded else config.Config()
+    if available(configured.semantic.ollama_url):
         return Check("ollama", "ok", "running")
-    return Check("ollama", "off", "not detected (semantic search disabled)")
+    instead = ""
+    if config.choose_provider(configured, None, lambda: False).provider == BUNDLED:
+        instead = "Nothing to do: this concerns Ollama's models alone; here the bundled model searches by meaning."
+    return Check("ollama", "off", "not detected (semantic search disabled)", instead)  # programs look for these words
 
 
 def _model() -> Check:
@@ -191,6 +194,10 @@ def _git(root: Path) -> Check:
         if problem := listing_problem(os.path.realpath(root)):
             words = f"{version}, but tracked files that match ignore rules are left out of {root}: {problem}"
             return Check("git", "off", words)
+        shallow = run_git(["rev-parse", "--is-shallow-repository"], cwd=root)
+        if shallow.stdout.strip() == b"true":
+            words = f"{version}; this clone is shallow, so older commits cannot be searched"
+            return Check("git", "off", words, "git fetch --unshallow")
         return Check("git", "ok", version)
     seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
     words = f"{seen}; findling applies ignore rules itself, and leaves out tracked files that match them"
@@ -204,13 +211,11 @@ def _sqlite() -> Check:
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
 
 
-def _indexes_by_itself(loaded: Loaded | None) -> bool:
-    """Whether a search may build an index; without a valid configuration there is no search."""
-    return loaded is not None and loaded.config.semantic.auto_index
-
-
-def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
+def _index(root: Path, cache: bool, loaded: Loaded | None) -> Check:
     """Whether the index of the root can be read and written; without one, whether there can be one."""
+    if loaded is not None and loaded.config.store.url is not None:
+        return _shared_store(root)
+    by_search = loaded is not None and loaded.config.semantic.auto_index  # without a valid configuration none is asked
     place = config.store_location(root, cache=cache, create=False)
     directory = place.directory
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
@@ -230,6 +235,17 @@ def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     except errors.IndexBusy:
         return Check("index", "ok", f"{where}, intact; another process is writing it now")
     return Check("index", "ok", f"{where}, intact and writable")
+
+
+def _shared_store(root: Path) -> Check:
+    """Whether the shared store that is configured answers for the root."""
+    with engine.Engine.open(root=root) as opened:
+        where = f"in the shared store {opened.shared_store}"
+        if problem := opened.health().problem:
+            return Check("index", "broken", problem)
+        if opened.status().indexing_status == "not_indexed":
+            return Check("index", "off", f"none yet {where}", f"findling index --store {opened.shared_store} {root}")
+        return Check("index", "ok", f"{where}, which answers")
 
 
 _BECAUSE: Final = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -154,7 +155,7 @@ def _report_notes(name: str, report: IndexReport) -> list[str]:
     if not report.files:
         notes.append("there is nothing to index in it")
     if report.skipped:
-        notes.append(f"left out: {words.counted(file.reason for file in report.skipped)}")
+        notes.append(f"left out: {words.by_reason(Counter(file.reason for file in report.skipped))}")
     if not report.complete:
         notes.append("indexing is not complete; `findling library refresh` continues it")
     return [f"{name}: {note}" for note in notes]
@@ -172,7 +173,7 @@ def _status_rows(row: CollectionStatus) -> Rows:
         ("tokens", f"about {row.tokens:,}"),
         ("on disk", words.size(row.bytes_on_disk)),
         ("updated", row.last_indexed_at),
-        ("left out", words.by_count(row.skipped)),
+        ("left out", words.by_reason(row.skipped)),
         ("taken out", words.count(row.removed, "file") if row.removed else ""),
     )
     return [(key, value) for key, value in rows if value] + [("note", note) for note in row.notes]

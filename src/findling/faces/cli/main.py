@@ -84,8 +84,10 @@ def _open_closed_streams() -> None:
             setattr(sys, name, stream)
 
 
-def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None) -> Engine:
-    opened = engine.Engine.open(path, root=root, cache=cache, ref=ref)
+def _open_engine(
+    path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None, file_alone: bool = False
+) -> Engine:
+    opened = engine.Engine.open(path, root=root, cache=cache, ref=ref, file_alone=file_alone)
     if opened.log_level:
         outbound.to_stderr(opened.log_level)
     return opened

@@ -50,14 +50,15 @@ class Session:
         color = getattr(args, "color", "auto")
         self._pretty = wants_style(sys.stdout, os.environ) if color == "auto" else color != "never"
 
-    def open(self, path: str | None) -> Engine:
-        """The engine for what was typed as PATH, with --root and --cache."""
+    def open(self, path: str | None, *, file_alone: bool = False) -> Engine:
+        """The engine for what was typed as PATH, with --root and --cache. ``file_alone``: as for `Engine.open`."""
         root = self._args.root
         ref = getattr(self._args, "ref", None)
         try:
             if path and ref is not None:  # where it has to be: it need not be on disk
                 return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, ref=ref)
-            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
+            alone = {"file_alone": True} if file_alone and path and os.path.isfile(path) else {}  # noqa: PTH113 - a Path would cost the start
+            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, **alone)
         except (RootError, NotFound) as error:
             query = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
             if query and path and error.remedy == CHECK and not os.path.lexists(path):
@@ -65,10 +66,10 @@ class Session:
             raise
 
     @contextmanager
-    def asked(self, path: str | None) -> Iterator[Engine | Repositories]:
+    def asked(self, path: str | None, *, file_alone: bool = True) -> Iterator[Engine | Repositories]:
         """What a question about PATH is asked of: its project, or all repositories in it where it is a folder of some.
-        What could not be searched is noted at the end."""
-        with self._open_folder(path) as opened:
+        What could not be searched is noted at the end. ``file_alone``: as for `Engine.open`."""
+        with self._open_folder(path, file_alone=file_alone) as opened:
             several = engine.repositories_of(opened)
             if several is None:
                 yield opened
@@ -84,17 +85,17 @@ class Session:
     def every(self, path: str | None) -> Iterator[Mapping[str, Engine]]:
         """By name the projects that PATH means, at the ref that was typed: one, or all repositories in it and the files
         beside them."""
-        with self.asked(path) as opened:
+        with self.asked(path, file_alone=False) as opened:
             found = opened.at(self._args.ref)
             yield found.engines if isinstance(found, engine.Repositories) else {"": found}
 
-    def _open_folder(self, path: str | None) -> Engine:
+    def _open_folder(self, path: str | None, *, file_alone: bool) -> Engine:
         """As `open`; a folder of repositories is not opened at the ref, which only they have."""
         if path and getattr(self._args, "ref", None) is not None and os.path.isdir(path):  # noqa: PTH112 - a Path would cost the start
             opened = self._open_engine(as_path(path), root=as_path(self._args.root), cache=self._args.cache)
             if engine.repositories_of(opened) is not None:
                 return opened
-        return self.open(path)
+        return self.open(path, file_alone=file_alone)
 
     def note_problems(self, problems: Mapping[str, FindlingError]) -> None:
         """What could not be asked, by name, and why."""

@@ -88,13 +88,14 @@ def _clear_published(args: Namespace, session: Session, engine: Engine) -> int:
     if not args.collection:  # what is configured to be asked is not named to be deleted
         engine.check_updates()
     what = f"collection {args.collection}" if args.collection else f"index of {engine.root}"
+    is_there = engine.status().indexing_status != "not_indexed"
     asked = f"Delete the {what} from {engine.shared_store}?"
-    agreed = not args.dry_run and (args.yes or session.agreed(asked, "deletes"))
+    agreed = is_there and not args.dry_run and (args.yes or session.agreed(asked, "deletes"))
     deleted = agreed and engine.delete_published()
-    said = f"the {what} is deleted" if deleted else "nothing was deleted"
+    said = f"the {what} is {'deleted' if deleted else 'left as it is'}" if is_there else f"there is no {what}"
     with session.printing():
         session.view(engine).records([[("index", said)]], {"index": engine.shared_store, "deleted": deleted})
-    return FOUND if deleted else NOTHING
+    return FOUND if is_there else NOTHING
 
 
 def _stop_jobs(index: KnownIndex, session: Session) -> None:

@@ -21,6 +21,7 @@ from findling.contracts.model import ToolResult, text_block
 from findling.engine.memory import expect_to_idle, give_back
 from findling.faces.mcp.opening import listed
 from findling.model import errors
+from findling.model.behind import do_behind
 from findling.model.plurals import count
 from findling.model.remembered import forget_all
 from findling.model.types import Progress
@@ -157,7 +158,7 @@ class Desk:
     def _rest_later(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._rest is not None:
             self._rest.cancel()
-        self._rest = loop.call_later(REST_S, self._worker.submit, self._give_back)
+        self._rest = loop.call_later(REST_S, do_behind, self._worker, self._give_back)
 
     def _give_back(self) -> None:
         if self._relays:
@@ -172,9 +173,8 @@ class Desk:
         expect_to_idle()
         if self._of_user is not None:
             return  # what is searched is published by others
-        self._worker.submit(self._workspace.index_at_start)
-        self._worker.submit(self._workspace.watch)
-        self._worker.submit(self._workspace.check_stored_models)
+        for work in (self._workspace.index_at_start, self._workspace.watch, self._workspace.check_stored_models):
+            do_behind(self._worker, work)
 
     def stop_calls(self) -> None:
         """End the work of every open call at its next step. May be called from a signal's handler."""

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from findling.engine.memory import expect_to_idle, give_back
+from findling.model.behind import do_behind
 from findling.model.errors import Cancelled
 from findling.model.remembered import forget_all
 
@@ -43,7 +44,7 @@ class Asker:
         """Take in files as they are saved. Where there is no index, the first question is answered without one, and
         leaves a process behind that makes it."""
         expect_to_idle()
-        self._worker.submit(self._workspace.watch)
+        do_behind(self._worker, self._workspace.watch)
 
     async def ask(
         self, request: Request, question: Callable[[Workspace, OnProgress], _Answer], *, look: bool = False
@@ -73,7 +74,7 @@ class Asker:
     def _rest_later(self) -> None:
         if self._rest is not None:
             self._rest.cancel()
-        self._rest = asyncio.get_running_loop().call_later(REST_S, self._worker.submit, self._give_back)
+        self._rest = asyncio.get_running_loop().call_later(REST_S, do_behind, self._worker, self._give_back)
 
     def _give_back(self) -> None:
         self._workspace.rest()

@@ -27,7 +27,7 @@ from findling.faces.web.highlighting import visible
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady
 from findling.model.languages import language_of
 from findling.model.plurals import count
-from findling.model.types import Progress, Query
+from findling.model.types import Progress, Query, reason_words
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -84,7 +84,9 @@ class Pages:
             auto_reload=False,
             finalize=lambda value: visible(value) if type(value) is str else value,
         )
-        self._templates.globals.update(at=addresses, count=count, version=__version__, folder=name)
+        self._templates.globals.update(
+            at=addresses, count=count, reason_words=reason_words, version=__version__, folder=name
+        )
         self._templates.globals["most_chars"] = MOST_CHARS
         self.failures: Mapping[Any, Any] = {
             FindlingError: self._failed,

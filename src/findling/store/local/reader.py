@@ -401,9 +401,11 @@ class IndexReader:
             yield _file(row)
 
     def file_at(self, path: str) -> FileRow | None:
-        row = self._db.execute(
-            _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
-        ).fetchone()
+        sql = _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path=?"
+        try:
+            row = self._db.execute(sql, (self._manifest_id, path)).fetchone()
+        except UnicodeEncodeError:  # the path is not Unicode, and no such file is ever indexed
+            return None
         return _file(row) if row else None
 
     def paths_ending(self, tail: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from findling.model import errors
+from findling.model.behind import do_behind
 from findling.outbound import metrics
 
 # --- statements ---------------------------------------------------------------------------------------------------
@@ -232,9 +233,10 @@ class Database:
                 connection.execute("COMMIT", prepare=False)  # prepared it would take two trips instead of one
             except psycopg.Error:
                 connection.close()  # the pool makes another one
-            connections.pool.putconn(connection)
+            finally:
+                connections.pool.putconn(connection)
 
-        connections.behind.submit(end)
+        do_behind(connections.behind, end)
 
     def drop(self, connection: Connection) -> None:
         """Give back a connection that failed."""

@@ -18,7 +18,7 @@ from findling.engine.library.collections import Quota
 from findling.engine.library.fetching.fetch_requests import path_problem
 from findling.engine.small_files import failure, make_folder, read_json, write_json
 from findling.model.errors import FetchRefused, FindlingError, NetworkError
-from findling.model.marks import left_out_by_name, looks_secret
+from findling.model.marks import LFS_POINTER, is_lfs_pointer, left_out_by_name, looks_secret
 from findling.outbound.git import run_git
 from findling.sources.selection import DiscoveryOptions, Selection
 
@@ -34,7 +34,6 @@ _MOST_NAMED: Final = 100
 
 _GIT_S: Final = 120.0
 _REGULAR: Final = (b"100644", b"100755", b"100664")
-_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
 class Tree(Struct):
@@ -91,8 +90,8 @@ def write_tree(
     for path, data in _contents(repository, {path: wanted[path] for path in waiting}):
         done += 1
         step(done / len(waiting))
-        if data.startswith(_POINTER):
-            tree.leave_out(path, "its content is kept elsewhere (LFS)")
+        if is_lfs_pointer(data):
+            tree.leave_out(path, LFS_POINTER[1])
         elif looks_secret(data, path):
             tree.leave_out(path, "it contains a private key or a token")
         else:

@@ -149,7 +149,10 @@ class PlainView:
                 self._definition(found, words.match_of(found, result.name))
                 self._body(list(body_lines(found)), found.related, found.path)
             for use in result.references:
-                self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
+                at = f"{use.line}:{use.column}"
+                why = [use.why] if use.why else []
+                kind = ["ref", use.grade] if use.grade else ["ref"]
+                self._row(use.path, at, *kind, use.enclosing, code=use.text.strip(), marks=why)
         if further := words.symbols_look(results, self._repeated):
             self._line(self._label(further))
 

@@ -345,7 +345,8 @@ def not_taken_in(report: IndexReport, named: Collection[str]) -> list[SkippedFil
 
 
 def skipped_line(file: SkippedFile, shown: Callable[[str], str]) -> str:
-    return f"{shown(file.path)}  {file.reason}{f'  {file.detail}' if file.detail else ''}"
+    words = types.reason_words(file.reason)
+    return f"{shown(file.path)}  {words}{f'  {file.detail}' if file.detail else ''}"
 
 
 def status_rows(status: Status) -> list[tuple[str, str]]:
@@ -377,7 +378,7 @@ def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = N
     """The counts by reason, those of ``files`` if there are no others; a folder counts once, whatever is in it."""
     files = list(files)
     folders = sum(file.path.endswith("/") for file in files)
-    words = by_count(Counter(file.reason for file in files) if counts is None else counts)
+    words = by_reason(Counter(file.reason for file in files) if counts is None else counts)
     return f"{words} ({count(folders, 'whole folder')}, each counted as one)" if folders else words
 
 
@@ -396,12 +397,12 @@ def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
 def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tuple[str, str]]:
     """Key and value; rows without a value are left out."""
     counts = [f"{found.files:,} indexed", f"{found.waiting:,} not indexed yet" if found.waiting else ""]
-    counts.append(f"left out: {by_count(found.left_out)}" if found.left_out else "")
+    counts.append(f"left out: {by_reason(found.left_out)}" if found.left_out else "")
     parts = f"{count(found.chunks, 'chunk')}, {count(found.symbols, 'symbol')}"
     rows = (
         (found.kind, shown(found.path)),
         ("indexed", "yes" if found.indexed else "no"),
-        ("reason", found.reason),
+        ("reason", types.reason_words(found.reason)),
         ("because", found.detail),
         ("language", found.language),
         ("marks", ", ".join(found.marks)),
@@ -434,11 +435,13 @@ def span(start: int, end: int) -> str:
 
 def _not_searched(counts: Mapping[str, int]) -> str:
     """``counts``: how many files are left out, by reason."""
-    return f"not searched: {by_count(counts)}"
+    return f"not searched: {by_reason(counts)}"
 
 
-def counted(reasons: Iterable[str]) -> str:
-    return by_count(Counter(reasons))
+def by_reason(counts: Mapping[str, int]) -> str:
+    """How many files are left out for each reason, the commonest first."""
+    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {types.reason_words(reason, number)}" for reason, number in rows)
 
 
 def by_count(counts: Mapping[str, int]) -> str:
