@@ -349,8 +349,8 @@ class Fetch(Struct, frozen=True, kw_only=True):
     )
     credentials: str | None = option(
         None,
-        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts. Others "
-        "must not be able to read it.",
+        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts; or a "
+        "program, which is asked as git asks a credential helper. Others must not be able to read it.",
         kind="path",
         project=NEVER,
         unset="nothing is sent",
