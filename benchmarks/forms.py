@@ -1,11 +1,12 @@
 """The same questions in forms that mean the same: what each form's answers are worth, and how they differ.
 
-    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--translations FILE.jsonl]
+    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--strange] [--translations FILE.jsonl]
 
 By form, over the repositories in equal parts: NDCG@10 of files (one result a file), the share of queries whose first
 file is right, the share flagged as unsure; and beside the query as it is written the mean absolute difference of a
 query's NDCG@10 and the share with the same first file. Queries without a target count for the flag alone.
 
+``--strange``: twenty forms as people write them, none of which the program has a rule for as a whole.
 ``--translations``: the forms are other languages; lines of ``query_id``, ``in`` and ``query``. Only queries that have a
 translation are asked.
 """
@@ -37,6 +38,30 @@ FORMS: Mapping[str, Callable[[str], str]] = {
     "lower case": str.lower,
     "please … thanks": lambda text: f"Please show me: {text.rstrip(' ?.')}, thanks!",
 }
+
+STRANGE = (
+    "In our repo, {}",
+    "Quick question: {}",
+    "Question - {}",
+    "Hi all, {}",
+    "{} Any ideas?",
+    "{} Anyone?",
+    "I was wondering: {}",
+    "Sorry to bother you, but {}",
+    "Just curious, {}",
+    "For this project: {}",
+    "Q: {}",
+    "> {}",
+    "**{}**",
+    "{} (urgent)",
+    "{} :)",
+    "Could someone explain this to me: {}",
+    "I need to know this for a review: {}",
+    "Help! {}",
+    "{} -- many thanks, cheers",
+    "Hey team, good morning. {}",
+)
+"""What stands around a question, or is added to it, and asks nothing."""
 
 
 class Row(NamedTuple):
@@ -78,11 +103,15 @@ def by_repository(rows: Sequence[Row], value: Callable[[Row], float]) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = asked.parser(__doc__)
+    parser.add_argument("--strange", action="store_true")
     parser.add_argument("--translations", type=Path)
     options = parser.parse_args(arguments)
     queries = asked.queries(options)
     forms: Mapping[str, Callable[[Judged], str]]
     forms = {form: lambda query, change=change: change(query.text) for form, change in FORMS.items()}
+    if options.strange:
+        forms = {"as written": lambda query: query.text}
+        forms |= {form.format("…"): lambda query, form=form: form.format(query.text) for form in STRANGE}
     if options.translations:
         said = translations(options.translations)
         queries = [query for query in queries if all(query.id in texts for texts in said.values())]

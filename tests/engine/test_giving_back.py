@@ -16,6 +16,7 @@ from findling import Engine
 from findling.contracts import TOOLS, call
 from findling.contracts.workspaces import Workspace
 from findling.embedding import open_embedder
+from findling.engine import memory
 from findling.engine.memory import give_back
 from findling.faces.mcp import desk as desk_module
 from findling.model.remembered import forget_all, remembered
@@ -116,3 +117,14 @@ def test_free_memory_between_what_is_used_goes_back() -> None:
     give_back()
     assert private_bytes() - before < 15_000_000
     assert len(last) == 20_000
+
+
+def test_a_c_library_that_cannot_be_asked_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As musl's."""
+    monkeypatch.setattr("ctypes.CDLL", lambda _: SimpleNamespace())
+    memory._glibc.cache_clear()
+    try:
+        memory.expect_to_idle()
+        give_back()
+    finally:
+        memory._glibc.cache_clear()

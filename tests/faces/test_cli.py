@@ -449,6 +449,19 @@ def test_symbol_definitions_and_uses(run: Run) -> None:
     assert run("symbol", "no_such_name_at_all").returncode == 1
 
 
+def test_a_field_is_listed_with_those_first_that_assign_to_it(tmp_path: Path, home: Path) -> None:
+    lines = ["class Slot:", "    def wait(self):", "        if self.pause == 1:", "            return self.pause"]
+    lines += ["        self.pause = 2", "        self.pause += 1", "        self.pauses = 3"]
+    write(tmp_path, {"slot.go": "type Slot struct {\n\tpause int\n}\n", "slot.py": "\n".join(lines)})
+    write(tmp_path, {"tests/test_slot.py": "slot.pause = 1\n"})
+    rows = findling("symbol", "pause", cwd=tmp_path, home=home).stdout.splitlines()
+    found = [(row.split(":")[0], row.split("  ")[1]) for row in rows if "  ref  " in row or "  write  " in row]
+    wrote, read, test = ("slot.py", "write"), ("slot.py", "ref"), ("tests/test_slot.py", "write")
+    assert [each for each in found if each[0] != "slot.go"] == [wrote, wrote, read, read, test]
+    ran = findling("grep", "--no-tests", "-l", "pause", cwd=tmp_path, home=home)
+    assert ran.stdout.split() == ["slot.go", "slot.py"]
+
+
 def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, home: Path) -> None:
     folder = project / "src" / "http"
 
@@ -461,6 +474,9 @@ def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, hom
         assert re.fullmatch(r"client\.py:9-16 .*Client\.retry_failed.*\n", stdout), (name, stderr)
     assert asked("--limit", "1", "client.py:1-99")[0].count("\n") == 1
     assert asked("--kind", "class", "client.py:10")[0].split()[1:3] == ["class", "Client"]
+    shown = findling("symbol", "client.py:10-11", cwd=folder, home=home).stdout.split("\n")
+    assert shown[0] == "client.py:10-11  lines  Client.retry_failed"
+    assert [row.split()[0] for row in shown[2:-2]] == ["10", "11"]
     assert "No definition is in line 9000 of src/http/client.py" in asked("client.py:9000")[1]
     assert "No file that is searched has the path nowhere.py" in asked("nowhere.py:1")[1]
     assert "No file that is searched has the path" in asked("nowhere\udcff.py:1")[1]

@@ -749,7 +749,9 @@ def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], show
     assert "no_retry  [contains]  def no_retry()\n" in drawn
     # nothing is called Client.reTry: what is found has only the last part of it
     other = replace(answer, name="Client.reTry", definitions=(hit("retry", "part"),))
-    assert piped("symbol", "Client.reTry", answers=[other]).out == "a.py:1-1  fn  retry  -  [last part only]\n"
+    assert (
+        piped("symbol", "--rows", "Client.reTry", answers=[other]).out == "a.py:1-1  fn  retry  -  [last part only]\n"
+    )
 
 
 def test_callers_and_callees_in_a_pipe(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:

@@ -101,4 +101,4 @@ def test_doctor_says_that_a_clone_is_shallow(clone: Path, capsys: pytest.Capture
     capsys.readouterr()
     main(["doctor"])
     printed = capsys.readouterr().out
-    assert "this clone is shallow" in printed and "  git fetch --unshallow\n" in printed
+    assert "this clone is shallow" in printed and "'git fetch --unshallow'" in printed

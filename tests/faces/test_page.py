@@ -467,3 +467,45 @@ def test_a_folder_at_a_ref_that_is_not_indexed_says_what_to_do(page: TestClient)
     answer = page.get("/file/kitchen", params={"ref": "v2"})
     assert answer.status_code == 400
     assert "is not indexed yet" in answer.text and "findling index --ref v2" in answer.text
+
+
+def test_a_folder_of_repositories_is_one_page(tmp_path: Path) -> None:
+    texts = {
+        "shop/till.py": "def add_up(prices):\n    return sum(prices)\n",
+        "shop/sale.py": "from till import add_up\n\n\ndef sell(cart):\n    return add_up(cart)\n",
+        "bank/loan.py": "def interest(loan):\n    return loan * 0.04\n",
+        "plans.md": "# Plans\n\nThe till adds up the prices.\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in ("shop", "bank"):
+        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+        with Engine.open(root=tmp_path / name) as engine:
+            engine.index()
+    workspace = contracts.Workspace(tmp_path)
+    client = TestClient(
+        make_app(Asker(workspace), HttpOptions("127.0.0.1", 8730), token=TOKEN, name="both"), base_url=HERE
+    )
+    try:
+        client.get("/", params={"token": TOKEN})
+
+        def text(address: str, **given: str) -> str:
+            answer = client.get(address, params=given)
+            assert answer.status_code == 200, (address, given, answer.text)
+            return answer.text
+
+        assert "shop/till.py" in text("/", q="add_up").replace('<span class="dim">', "").replace("</span>", "")
+        assert "add_up" in text("/file/shop/till.py") and "Plans" in text("/file/plans.md")
+        assert "/file/shop/till.py" in text("/file/shop") and "shop/" in text("/file/")
+        callers = text("/symbol", name="add_up", path="shop/till.py")
+        assert "sell" in callers and "shop/sale.py" in callers
+        assert "/file/bank/loan.py" in text("/grep", p="return", folder="bank")
+        assert "/file/shop/" not in text("/grep", p="return", folder="bank")
+        assert "/file/" in text("/similar", path="shop/till.py")
+        index = text("/index", why="bank/loan.py")
+        assert "bank/loan.py: indexed" in index and index.count("<dt>Files</dt>") == 3
+        assert client.post("/index/update", headers={"origin": HERE}).status_code == 200
+        assert text("/progress") is not None
+    finally:
+        workspace.close()

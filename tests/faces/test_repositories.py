@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from findling.config import repositories_in
-from findling.engine import repositories
+from findling.contracts import Workspace, call
+from findling.engine import Engines, repositories
+from findling.engine.engines import globs_in
 from findling.faces.cli.main import main
+from findling.model.types import Query
 
 
 @pytest.fixture
@@ -88,6 +92,17 @@ def test_one_that_cannot_be_indexed_or_searched_costs_itself(folder: Path, capsy
     assert "nested_repository" not in printed.err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every name is Unicode")
+def test_one_whose_name_is_no_text_costs_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "shop").rename(folder / "shop\udcff")
+    for command, status in ((["index"], 2), (["search", "retry_request"], 0), (["map"], 0)):
+        assert main(command) == status
+        printed = capsys.readouterr()
+        assert "team/crawler" in printed.out
+        assert "is not UTF-8, so there can be no index of this folder. Rename the folder." in printed.err
+    assert main(["grep", "-q", "total_with_tax"]) == 0
+
+
 def test_a_limit_is_shared_and_a_repository_that_is_searched_is_not_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,3 +130,69 @@ def test_a_repository_and_a_folder_without_any_are_what_they_were(folder: Path) 
     (folder / "empty" / "nothing").mkdir(parents=True)
     assert repositories_in(folder / "empty") == []
     assert repositories_in(folder / "gone") == []
+
+
+def test_status_and_sync_are_of_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 1
+    assert main(["sync"]) == 0
+    capsys.readouterr()
+    assert main(["status", "--skipped"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("state: ready, fresh") == 3 and "repository of its own" not in printed
+    assert [f"root: {root}" in printed for root in (folder / "shop", folder / "team/crawler", folder)] == [True] * 3
+
+
+def test_a_place_in_a_repository_is_named_from_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "shop/invoice.py:2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hits"][0]["path"] == "shop/invoice.py"
+    assert main(["symbol", "team/crawler/fetch.py:1", "--rows"]) == 0
+    assert capsys.readouterr().out.startswith("team/crawler/fetch.py:1-2  fn  retry_request")
+
+
+def test_a_server_of_the_folder_has_all_of_them_as_roots(folder: Path) -> None:
+    workspace = Workspace(folder)
+    try:
+        assert sorted(workspace.folders) == [".", "shop", "team/crawler"]
+        asked = workspace.asked
+        assert isinstance(asked, Engines)
+        first = asked.ask(Query("retry_request")).result.hits[0]
+        assert first.path == "team/crawler/fetch.py"
+        name, alone, own = workspace.of(first.path)
+        assert (name, own, alone.engine.root) == ("team/crawler", "fetch.py", folder / "team/crawler")
+        read = call("get_file", {"path": "team/crawler/fetch.py"}, workspace)
+        assert "invoice_number" in str(read.structured)
+        assert not call("get_file", {"path": "notes.md"}, workspace).is_error
+        similar = asked.similar("shop/invoice.py", limit=5)
+        assert similar.hits and all(hit.path != "shop/invoice.py" for hit in similar.hits)
+        symbols = asked.file_symbols("shop/invoice.py")
+        assert symbols is not None and symbols.path == "shop/invoice.py"
+        files, folders = asked.listed()
+        assert files == {"shop/invoice.py", "team/crawler/fetch.py", "notes.md"} and {"team", "shop"} <= folders
+        assert asked.why("shop/none.py").path == "shop/none.py" and asked.coverage().files == 3
+        with asked.grep_stream("return") as found:
+            assert [file.path for file in found] == ["shop/invoice.py", "team/crawler/fetch.py"]
+        assert (found.totals.total_files, found.totals.total_lines) == (2, 2)
+    finally:
+        workspace.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "globs", "inside"),
+    [
+        ("shop", (), ()),
+        ("shop", ("/shop",), ()),
+        ("shop", ("/lib",), None),
+        ("shop", ("shop/src/*.py", "*.md"), ("/src/*.py", "*.md")),
+        ("shop", ("!shop",), None),
+        ("shop", ("!shop/tests", "*.py"), ("!/tests", "*.py")),
+        ("shop", ("!lib",), ("!lib",)),
+        ("team/crawler", ("/team",), ()),
+        ("team/crawler", ("team/*/src/**",), ("/src/**",)),
+        ("team/crawler", ("**/fetch.py",), ("**/fetch.py",)),
+        (".", ("/notes.md",), ("/notes.md",)),
+    ],
+)
+def test_globs_of_the_folder_inside_of_a_repository(
+    name: str, globs: tuple[str, ...], inside: tuple[str, ...] | None
+) -> None:
+    assert globs_in(name, globs) == inside

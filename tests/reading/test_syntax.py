@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -468,6 +472,14 @@ def test_number_of_symbols_is_bounded() -> None:
 
 def test_unknown_languages_have_no_grammar() -> None:
     assert syntax.parse(b"x", "klingon") == syntax.Syntax((), False, "no_grammar")
+
+
+def test_a_user_without_a_cache_folder_has_definitions(tmp_path: Path) -> None:
+    program = "from findling.reading import syntax; print(syntax.parse(b'def f(): ...', 'python').symbols[0].name)"
+    own = {"XDG_CACHE_HOME": os.devnull, "TMPDIR": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", program], env={**os.environ, **own}, capture_output=True, check=True)
+    assert told.stdout.split() == [b"f"]
+    assert os.listdir(tmp_path) == []
 
 
 # --- properties

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
 from findling.model.types import Hit, Query, SymbolHit
-from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, OPEN, SURE_SHARE, is_sure, show
+from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, LEAST_ROOM, OPEN, is_sure, show
 from findling.search.body import (
     HEAD_LINES,
     LINES,
@@ -101,7 +101,7 @@ def test_a_very_long_line_is_cut_around_its_match() -> None:
 def test_lines_that_are_gone_since_are_not_shown() -> None:
     body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
     assert max(numbers(body.text(1_000, 100_000))) == 50
-    assert numbers(body.text(1_000, 1_000, whole_parts=True, first_chars=2_000)) == [1, *range(40, 51)]
+    assert numbers(body.text(1_000, 300, whole_parts=True, first_chars=2_000)) == [1, *range(40, 51)]
     gone = make_body(FILE[:3], [symbol(40, 80)], 40, 80, [(1, 2)], NO_SNIPPET)
     assert gone.text(10, 100, whole_parts=True, first_chars=200) == ""
     assert numbers(gone.text(10, 100, first_chars=200)) == [1, 2]
@@ -150,7 +150,7 @@ def test_functions_that_a_place_calls_or_that_call_it_are_parts() -> None:
     symbols = [symbol(*span)._replace(name=name) for name, span in spans.items()]
     body = make_body(lines, symbols, 4, 5, [], NO_SNIPPET)
     assert numbers(body.text(9, 1_000, whole_parts=True)) == [1, 2, 3, 4, 5, 6, 7]  # a line between two is shown
-    assert [body.worth[at - 1] for at in body.parts] == [5, 5, 7, 2]
+    assert [body.worth[at - 1] for at in body.parts] == [5, 5, 7, 2, 2]
 
 
 def test_callers_are_few_and_have_the_name_as_a_word() -> None:
@@ -217,18 +217,27 @@ def shown(query: Query, *, sure: bool = False) -> list[int]:
     return [len(numbers(hit.body)) for hit in show(TEN, BODIES, query, sure=sure)]
 
 
-def test_one_is_shown_in_full_where_the_order_is_sure_and_three_where_it_is_open() -> None:
-    (sure, *none), (first, *beside, _, _, _, _, _, _, _) = shown(Query("x"), sure=True), shown(Query("x"))
-    assert none == [0] * 9 and sure > first > LINES
-    assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines < first for lines in beside)
-    assert len(show(TEN, BODIES, Query("x"), sure=True)[0].body) <= CHARS * SURE_SHARE
+def test_the_first_place_has_most_and_others_what_is_left() -> None:
+    (sure, *rest), (first, *beside) = shown(Query("x"), sure=True), shown(Query("x"))
+    assert sure >= first > LINES and all(lines < first for lines in (*rest, *beside))
+    assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines for lines in beside[: OPEN - 1])
+    assert sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True)) > CHARS - LEAST_ROOM
+    short = [partial(Body, FILE, list(range(1, 21)), 20)] * 10
+    assert [len(numbers(hit.body)) for hit in show(TEN, short, Query("x"), sure=True)] == [20] * 10
     assert shown(Query("x", bodies="none")) == [0] * 10
     assert shown(Query("x", bodies="all")) == [LINES] * 10
 
 
+def test_parts_of_a_file_that_have_more_of_the_question_come_first() -> None:
+    lines = ["x = 1"] * 9 + ["def retry():", "    wait()"] + ["x = 1"] * 5 + ["def pause():", "    pass"]
+    places = [(1, 1), (3, 3), (5, 5), (17, 18), (10, 11)]
+    body = make_body(lines, [], 8, 8, places, NO_SNIPPET, {"retry": 1.0, "wait": 0.5})
+    assert [body.worth[at - 1] for at in body.parts] == [8, 1, 3, 5, 11, 18]
+
+
 def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -> None:
     found = [replace(hit, name="retry_policy" if place == 7 else "policy") for place, hit in enumerate(TEN)]
-    query = Query("what does retry_policy do with a policy")
+    query = Query("what does retry_policy do with a policy", usual_chars=CHARS)
     for sure, full in ((True, [0, 7]), (False, [0, 1, 7])):
         shown = show(found, BODIES, query, sure=sure)
         assert [place for place, hit in enumerate(shown) if hit.body] == full

@@ -53,6 +53,26 @@ def test_an_issue_has_all_parts() -> None:
     assert parts.is_report
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-01 12:00:03 ERROR cannot berth the ship",
+        "2026-11-01T12:00:03.120Z [worker-1] WARN harbour.berths - cannot berth the ship",
+        "[12:00:03] error: cannot berth the ship",
+        "12:00:03,120 | FATAL | harbour.py: cannot berth the ship",
+    ],
+)
+def test_what_a_log_complains_of_is_looked_up(line: str) -> None:
+    parts = take_apart(f"2026-11-01 12:00:01 INFO sailing begins\n{line}\n2026-11-01 12:00:04 DEBUG anchored\n")
+    assert parts.title == parts.messages[0] == "cannot berth the ship"
+    assert parts.prose == "sailing begins anchored"
+
+
+def test_plain_words_of_code_are_no_names() -> None:
+    parts = take_apart("Slow\n\n```\nfor item in basket:\n    total = weigh(item, Scale.EXACT, max_load)\n```\n")
+    assert set(parts.code) == {"weigh", "Scale", "EXACT", "max_load"}
+
+
 def test_a_traceback_alone_is_about_its_message() -> None:
     parts = take_apart(ISSUE[ISSUE.index("Traceback") :])
     assert parts.title == "http.TooManyAttemptsError: gave up after 3 of 3 attempts"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,9 +51,45 @@ def test_any_marks_and_courtesies_change_nothing(question: str, marks: str, befo
     assert analyse(f"{before}{question}{after}{marks}") == analyse(question)
 
 
+LITTLE = "a all any can does for have I in is it me on our so the this to was we you".split()
+COURTEOUS = "anyone bother clue curious hello help hi ideas know morning question quick repo sorry team".split()
+AROUND = ("{aside}{mark}{question}", "{question}{mark}{aside}", "{question} ({aside})")
+
+
+@given(
+    st.sampled_from(QUESTIONS),
+    st.lists(st.sampled_from(LITTLE), max_size=4),
+    st.lists(st.sampled_from(COURTEOUS), min_size=2, max_size=3),
+    st.sampled_from([", ", ": ", "! ", ". ", " - ", " – ", "?\n\n", "... "]),
+    st.sampled_from(AROUND),
+    st.randoms(use_true_random=False),
+)
+def test_forms_that_nobody_listed_change_nothing(
+    question: str, little: list[str], courteous: list[str], mark: str, form: str, random: Random
+) -> None:
+    words = [*little, *courteous]
+    random.shuffle(words)
+    asked = form.format(question=question, aside=" ".join(words), mark=mark)
+    assert analyse(asked) == analyse(question)
+    assert classify(asked) == classify(question)
+
+
+@pytest.mark.parametrize("form", ["> {}", "- {}", "## {}", "1. {}", "**{}**", "*{}*", "{} :)", "**{}?** :-)"])
+def test_marks_of_markdown_change_nothing(form: str) -> None:
+    question = "where is the retry policy"
+    assert analyse(form.format(question)) == analyse(question)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "a quick sort, stable and in place",
+        "help: usage",
+        "need more memory",
+        "repo: name",
+        "urgent queue - priority",
+        "__init__ and __new__",
+        "*args and **kwargs",
         "Please install the missing package",
         "please",
         "thanks",

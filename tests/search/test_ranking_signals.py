@@ -251,6 +251,9 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
         ("docs/changelogs/changelog_3x.md", {"changes"}),
         ("docs/0.38.0-migration-guide.md", {"changes"}),
         ("docs/migration.md", set()),
+        ("app/locale/de_AT/LC_MESSAGES/app.po", {"messages"}),
+        ("src/i18n/fr.json", {"messages"}),
+        ("src/i18n/load.ts", set()),
         ("docs/exchange.md", set()),
         ("examples/tests/test_a.py", {"example", "test"}),
     ],
@@ -363,4 +366,16 @@ def test_what_speaks_against_a_file_lowers_it() -> None:
         assert (alone < 0) == (name in AGAINST)
 
 
-AGAINST = ("test", "example", "legacy", "superseded", "platform", "changes", "init", "generated", "document", "beside")
+AGAINST = (
+    "test",
+    "example",
+    "legacy",
+    "superseded",
+    "platform",
+    "changes",
+    "messages",
+    "init",
+    "generated",
+    "document",
+    "beside",
+)

@@ -6,7 +6,8 @@ import pytest
 
 from findling.model import tokenizer
 from findling.search import keyword, vocabulary
-from findling.search.analysis import FOREIGN_WEIGHT, STOP_WORDS, analyse
+from findling.search.analysis import FOREIGN_WEIGHT, analyse
+from findling.search.vocabulary import STOP_WORDS
 
 
 @pytest.mark.parametrize(

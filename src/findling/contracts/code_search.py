@@ -24,8 +24,8 @@ from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Confidence, Grounds, Hit, Intent, Query, SymbolHit
 from findling.outbound import events
 from findling.search import lexical
-from findling.search.analysis import STOP_WORDS
 from findling.search.query import without_form
+from findling.search.vocabulary import STOP_WORDS
 
 if TYPE_CHECKING:
     from findling.config import Config

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import engine
-from findling.config import choose_provider
+from findling.config import choose_provider, find_root, load
 from findling.config.roots import LIVE, checked_out
 from findling.contracts.model import Refusal
 from findling.engine import library
@@ -255,16 +255,15 @@ class Workspace:
         background: bool = False,
     ) -> None:
         self.folders = check_roots(path, roots)
-        """The roots by name, whether or not they can be opened; none where there is only one."""
+        """The roots by name, whether or not they can be opened; none where there is only one. A folder that holds
+        repositories stands for these, and for the files beside them."""
         if len(self.folders) < 2:
             only = root if root is not None else next(iter(roots), None)
-            self.folders = {}
-            named = {"": Root(path, root=only, cache=cache, config=config, background=background)}
-        else:
-            named = {
-                name: Root(folder, root=folder, cache=cache, config=config, background=background, name=name)
-                for name, folder in self.folders.items()
-            }
+            self.folders = {} if config is not None else _projects_in(path, only)
+        named = {
+            name: Root(folder, root=folder, cache=cache, config=config, background=background, name=name)
+            for name, folder in self.folders.items()
+        } or {"": Root(path, root=only, cache=cache, config=config, background=background)}
         self.by_name: Mapping[str, Root] = named
         """The roots that a call works on; '' is the name of one that is alone."""
         self.absent: Mapping[str, FindlingError] = {}
@@ -285,6 +284,14 @@ class Workspace:
     def some(self, names: Collection[str]) -> Workspace:
         """The roots with these names."""
         return self._of({name: root for name, root in self.by_name.items() if name in names})
+
+    def of(self, path: str) -> tuple[str, Workspace, str]:
+        """The name of the root that has a path of an answer, that root alone, and the path as it has it; '', this
+        workspace and the path where there is only one. Raises `Refusal`."""
+        if not self.several:
+            return "", self, path
+        name, own = split(self.folders, path)
+        return name, self.alone(self.by_name[name]), own
 
     def alone(self, root: Root) -> Workspace:
         """One of the roots, as if there were no other: its paths begin with no name."""
@@ -445,6 +452,18 @@ def _open(root: Root) -> Root:
 # --- names of roots: the first part of a path says which root it is in -----------------------------------------------
 
 
+def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
+    """The repositories in the folder that was typed, and itself where files lie beside them; none where it is a project
+    itself, is kept in a shared store, or something is wrong with it, which each call says."""
+    where, folder = (None if given is None else Path(given) for given in (path, root))
+    try:
+        found = find_root(where, root=folder)
+        folders = {} if found.scope else engine.projects_in(found.root)[0]
+        return {} if folders and load(found.root).config.store.url is not None else folders
+    except FindlingError:
+        return {}
+
+
 def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
     """(name of the root, path inside it, '' for the root itself) of a path that begins with a root's name, or of an
     absolute one. Raises `Refusal` for one that is in no root."""
@@ -455,10 +474,8 @@ def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
                 if normal.is_relative_to(base):
                     relative = normal.relative_to(base).as_posix()
                     return name, "" if relative == "." else relative
-    else:
-        first, _, rest = path.removeprefix("./").partition("/")
-        if first in folders:
-            return first, rest.strip("/")
+    elif found := engine.collection_of(folders, path):
+        return found
     raise Refusal("invalid_input", f"path must begin with the name of a root ({', '.join(folders)}), not be {path}")
 
 

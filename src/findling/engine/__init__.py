@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from findling.engine import freshness, indexes
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine
-    from findling.engine.engines import Engines, of_each
+    from findling.engine.engines import Engines, collection_of, of_each
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.questions import OnProgress
     from findling.engine.refs import MAX_REF_CHARS, find_ref, ref_names
-    from findling.engine.repositories import Repositories, repositories_of, without_known
+    from findling.engine.repositories import Repositories, projects_in, repositories_of, without_known
     from findling.engine.scope import NOTHING_CHECKED_OUT
     from findling.engine.semantics import open_chosen
     from findling.engine.watching import Watch, Watcher
@@ -29,12 +29,12 @@ else:
         {
             "configuration": "Recipe",
             "engine": "GREP_LINES Engine",
-            "engines": "Engines of_each",
+            "engines": "Engines collection_of of_each",
             "freshness": "",
             "index_jobs": "IndexJobs",
             "indexes": "",
             "questions": "OnProgress",
-            "repositories": "Repositories repositories_of without_known",
+            "repositories": "Repositories projects_in repositories_of without_known",
             "refs": "MAX_REF_CHARS find_ref ref_names",
             "scope": "NOTHING_CHECKED_OUT",
             "semantics": "open_chosen",

@@ -62,6 +62,10 @@ RELATED_PART, RELATED_CHARS = 4, 1_600
 """What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
 several names together."""
 
+WITH_DECLARATIONS, DECLARATION_LINES = ("c", "cpp"), 2
+"""Languages that declare a function apart from its definition, and the lines that a definition has at least beside its
+first."""
+
 SHOWN_OF_A_NAME = 6
 """Definitions of one name that are shown with their text."""
 
@@ -143,29 +147,39 @@ class Answers:
             failure=found.failed.message if found.failed is not None else "",
         )
 
-    def similar(self, query: Query, target: str, fresh: Freshened) -> SearchResult:
-        """The places of one collection that are like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and
-        `EmbedderUnavailable` where nothing can be compared."""
-        (store,) = self.searched.stores
-        path, line = search.split_target(target)
-        with store.index.snapshot():
-            file = scopes.file_at(store, path)
-            if file is None and line is not None:  # it is a name that only looks as if a line followed
-                file, line = scopes.file_at(store, target), None
-            manifest = store.index.manifest
+    def similar(
+        self, query: Query, meant: Sequence[str], line: int | None, named: Sequence[str], fresh: Freshened
+    ) -> SearchResult:
+        """The places that are like the file at the first known of the paths ``meant``, or like its ``line``. Where none
+        is known, the target may be a name that only looks as if a line followed, and is at one of those ``named``.
+        Raises `NotFound`, and `EmbedderUnavailable` where nothing can be compared."""
+        index = self.searched.index
+        with index.snapshot():
+            file = next(filter(None, map(index.file_at, meant)), None)
+            if file is None and line is not None:
+                file, line = next(filter(None, map(index.file_at, named)), None), None
         if file is None:
-            yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."
-            if nothing := scopes.nothing_here(store, manifest.files if manifest else 0):
-                remedy = nothing[0]
-            elif manifest is None or not manifest.complete:
-                yet, remedy = " yet", "Run 'findling index' to finish it."
-            raise errors.NotFound(f"{path} is not in the index of {store.root}{yet}.", remedy=remedy)
+            raise self._not_indexed(query.text, meant)
         with self.searched.answer():
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
-        if not found.hits and store.semantics.problem:
-            store.semantics.required()
+        semantics = self.searched.stores[self.searched.owner(file)[0]].semantics
+        if not found.hits and semantics.problem:
+            semantics.required()
         meaning, confidence = self._meaning(query, found), search.judge(found)
         return self._result(query, found, confidence, fresh, meaning)
+
+    def _not_indexed(self, target: str, meant: Sequence[str]) -> errors.NotFound:
+        """The error for a file that no collection has, with what to do in the one that its path leads to."""
+        every = self.searched.collections
+        store = next((each for each in every if any(path.startswith(each.path("")) for path in meant)), every[0]).store
+        with store.index.snapshot():
+            manifest = store.index.manifest
+        yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."
+        if nothing := scopes.nothing_here(store, manifest.files if manifest else 0):
+            remedy = nothing[0]
+        elif manifest is None or not manifest.complete:
+            yet, remedy = " yet", "Run 'findling index' to finish it."
+        return errors.NotFound(f"{target} is not in the index of {store.root}{yet}.", remedy=remedy)
 
     def _result(
         self,
@@ -226,8 +240,10 @@ class Answers:
         language: str | None,
         limit: int,
         offset: int = 0,
+        as_lines: bool = False,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id."""
+        """Definitions of a name, and its uses, as for `Questions.symbols`. ``language`` is an id. ``as_lines``: as
+        for `search.definitions`."""
         reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
@@ -237,6 +253,7 @@ class Answers:
                 language=language,
                 folder=self.searched.folder,
                 limit=offset + limit,
+                as_lines=as_lines,
             )
             found = definitions.found[offset:]
             end = max(0, offset - definitions.total) + limit  # of the uses that are given
@@ -324,7 +341,8 @@ class Answers:
 
             def told(hit: types.SymbolHit) -> types.SymbolHit:
                 text = texts.get((hit.path, hit.line), "")
-                related = search.but_for(relating.of_hit(hit, related_chars), shown) if text else hit.related
+                is_definition = text and hit.kind != types.LINES_KIND
+                related = search.but_for(relating.of_hit(hit, related_chars), shown) if is_definition else hit.related
                 return replace(hit, body=text, related=related)
 
             return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
@@ -355,9 +373,17 @@ class Answers:
 
 def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
     """The definitions that are shown with their text: exact ones or the only one, none that stands in another, tests
-    only where there is nothing else."""
+    only where there is nothing else, and of C no declaration beside its definition."""
     exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
+    long = {hit.qualified_name for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
+    chosen = [
+        hit
+        for hit in chosen
+        if hit.language not in WITH_DECLARATIONS
+        or hit.end_line - hit.start_line >= DECLARATION_LINES
+        or hit.qualified_name not in long
+    ]
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
 
 

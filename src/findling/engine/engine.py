@@ -22,21 +22,20 @@ from findling.config import roots
 from findling.engine import parts
 from findling.engine.configuration import Recipe
 from findling.engine.freshness import Freshened, Question, freshen
-from findling.engine.questions import OnProgress, Questions, Waiting
+from findling.engine.questions import OnProgress, Questions
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.model import errors, types
+from findling.model import errors
 from findling.model.types import (
     Coverage,
     Freshness,
     GrepOptions,
     GrepResult,
     IndexReport,
-    SearchResult,
     Status,
 )
 from findling.outbound.files import Files
@@ -337,6 +336,9 @@ class Engine(Questions):
                 remedy="Leave --store (FINDLING_STORE, store.url) out.",
             )
 
+    def paths_meant(self, path: str) -> list[str]:
+        return paths_from(self.root, path)
+
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
         store = self._store
         return store.mending(lambda: freshen(store, asked), lambda: store.may_begin_anew(asked.wait_s))
@@ -448,16 +450,6 @@ class Engine(Questions):
                 return answer(self._answers, fresh)
 
         return store.mending(attempt, lambda: store.may_begin_anew(asked.wait_s))
-
-    def similar(
-        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
-    ) -> SearchResult:
-        """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
-        target = os.fspath(target)
-        query = search.validate(types.Query(target, limit, "semantic", explain=explain))
-        path, line = search.split_target(target)
-        asked = Question(files=[*paths_from(self.root, path), *paths_from(self.root, target)], line=line)
-        return self._asked(asked, lambda answers, fresh: answers.similar(query, target, fresh), **waiting)
 
     def grep(
         self,

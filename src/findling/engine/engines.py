@@ -7,21 +7,30 @@ the collection that has it. For one thread; the engines are their owner's.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
+from findling import sources
 from findling.engine import parts
 from findling.engine.engine import GREP_LINES, Engine
 from findling.engine.freshness import Freshened, Question
 from findling.engine.questions import Questions
-from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput
-from findling.model.types import Coverage, Freshness, GrepOptions, GrepResult
+from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput, NotFound
+from findling.model.types import Coverage, FileMatches, Freshness, GrepOptions, GrepResult
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
+    from findling.engine.jobs import Job
+    from findling.model.reports import Explanation
+    from findling.search.exact import Grep
+    from findling.search.names import FileSymbols
+
+BESIDE: Final = "."
+"""The name of a folder itself, before the paths of files that are in none of its repositories."""
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -50,9 +59,21 @@ class Engines(Questions):
         return found
 
     def of(self, path: str) -> tuple[Engine, str]:
-        """The engine that has a path of an answer, and the path as it has it."""
-        name, _, own = path.partition("/")
+        """The engine that has a path of an answer, and the path as it has it. Raises `NotFound`."""
+        name, own = self._placed(path)
         return self.engines[name], own
+
+    def _placed(self, path: str) -> tuple[str, str]:
+        """The name of the engine that has a path, and the path as it has it. Raises `NotFound`."""
+        found = collection_of(self.engines, path)
+        if found is None:
+            names = ", ".join(self.engines)
+            raise NotFound(f"{path} is in none of what is searched.", remedy=f"Begin it with one of these: {names}.")
+        return found
+
+    def paths_meant(self, path: str) -> list[str]:
+        found = collection_of(self.engines, path)
+        return ["/".join(found)] if found else [path]
 
     def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         """The time is for all together. Raises what the first says where none can be searched."""
@@ -91,31 +112,64 @@ class Engines(Questions):
         self.fresh = of_each({name: name for name in self.engines}, freshen, self.problems)
         return self.fresh
 
-    def grep(self, pattern: str, *, limit: int = GREP_LINES, **options: Unpack[GrepOptions]) -> GrepResult:
+    def grep(
+        self, pattern: str | Sequence[str], *, limit: int = GREP_LINES, **options: Unpack[GrepOptions]
+    ) -> GrepResult:
         """As `Engine.grep`, of each by itself: nothing is put in order; at most ``limit`` lines of each."""
-        started = time.monotonic()
+        with self.grep_stream(pattern, limit=limit, **options) as found:
+            files = tuple(found)
+        return replace(found.totals, files=files)
+
+    def grep_stream(
+        self, pattern: str | Sequence[str], *, limit: int = 0, **options: Unpack[GrepOptions]
+    ) -> SeveralGreps:
+        """As `Engine.grep_stream`, of one after the other; at most ``limit`` lines of each."""
         self._forget_problems()
-        found = of_each(self.engines, lambda engine: engine.grep(pattern, limit=limit, **options), self.problems)
-        every = found.values()
-        return GrepResult(
-            pattern=pattern,
-            files=tuple(
-                replace(file, path=f"{name}/{file.path}") for name, answer in found.items() for file in answer.files
-            ),
-            total_occurrences=sum(answer.total_occurrences for answer in every),
-            total_lines=sum(answer.total_lines for answer in every),
-            total_files=sum(answer.total_files for answer in every),
-            files_searched=sum(answer.files_searched for answer in every),
-            files_read=sum(answer.files_read for answer in every),
-            unindexed=sum(answer.unindexed for answer in every),
-            truncated=any(answer.truncated for answer in every),
-            skipped=tuple(
-                replace(file, path=f"{name}/{file.path}") for name, answer in found.items() for file in answer.skipped
-            ),
-            took_ms=(time.monotonic() - started) * 1000,
-            notes=tuple(f"{name}: {note}" for name, answer in found.items() for note in answer.notes),
-            counts_exact=all(answer.counts_exact for answer in every),
-        )
+        globs = {name: globs_in(name, options.get("path_globs", ())) for name in self.engines}
+
+        def begin(name: str) -> Grep:
+            own = cast("GrepOptions", {**options, "path_globs": globs[name]})
+            return self.engines[name].grep_stream(pattern, limit=limit, **own)
+
+        asked = {name: name for name, own in globs.items() if own is not None}
+        return SeveralGreps(pattern, of_each(asked, begin, self.problems))
+
+    def file_symbols(self, path: str) -> FileSymbols | None:
+        """As `Engine.file_symbols`. Raises `NotFound`."""
+        name, own = self._placed(path)
+        found = self.engines[name].file_symbols(own)
+        return None if found is None else replace(found, path=f"{name}/{found.path}")
+
+    def why(self, path: str) -> Explanation:
+        """As `Engine.why`. Raises `NotFound`."""
+        name, own = self._placed(path)
+        found = self.engines[name].why(own or ".")
+        return replace(found, path=f"{name}/{found.path}")
+
+    def listed(self) -> tuple[set[str], set[str]]:
+        """As `Engine.listed`, of those that have an index."""
+        files: set[str] = set()
+        folders = {""}
+        for name, engine in self.engines.items():
+            if engine.coverage().files:
+                begins = "" if name == BESIDE else f"{name}/"  # as browsers leave out a folder that is called so
+                below = [{f"{begins}{path}".rstrip("/") for path in part} for part in engine.listed()]
+                files |= below[0]
+                folders |= {*below[1], *sources.folders_above(below[0])}
+        return files, folders
+
+    def coverage(self) -> Coverage:
+        """As `Engine.coverage`."""
+        return parts.searched.joined_coverage(engine.coverage() for engine in self.engines.values())
+
+    @property
+    def active_job(self) -> Job | None:
+        """The first run that goes on over any of them."""
+        return next(filter(None, (engine.active_job for engine in self.engines.values())), None)
+
+    def stop_jobs(self) -> int:
+        """As `Engine.stop_jobs`."""
+        return sum(engine.stop_jobs() for engine in self.engines.values())
 
     @property
     def by_words(self) -> Mapping[str, str]:
@@ -140,6 +194,96 @@ class Engines(Questions):
             collections = [replace(self.engines[name].collection, name=name) for name in wanted]
             self._answers[wanted] = parts.answers.Answers(parts.searched.Searched(collections))
         return self._answers[wanted]
+
+
+class SeveralGreps:
+    """Searches of several engines as one: iterate over the files with a match, then ask for the ``totals``. To be used
+    as a context manager."""
+
+    def __init__(self, pattern: str | Sequence[str], greps: Mapping[str, Grep]) -> None:
+        """``greps`` by the names that stand before their paths."""
+        self.pattern = pattern if isinstance(pattern, str) else "|".join(pattern)
+        self._greps = greps
+
+    def __iter__(self) -> Iterator[FileMatches]:
+        for name, grep in self._greps.items():
+            for file in grep:
+                yield replace(file, path=f"{name}/{file.path}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for grep in self._greps.values():
+            grep.close()
+
+    @property
+    def totals(self) -> GrepResult:
+        """Counts and notes of all, without the files."""
+        found = {name: grep.totals for name, grep in self._greps.items()}
+        every = list(found.values())
+        return GrepResult(
+            pattern=self.pattern,
+            files=(),
+            total_occurrences=sum(each.total_occurrences for each in every),
+            total_lines=sum(each.total_lines for each in every),
+            total_files=sum(each.total_files for each in every),
+            files_searched=sum(each.files_searched for each in every),
+            files_read=sum(each.files_read for each in every),
+            unindexed=sum(each.unindexed for each in every),
+            truncated=any(each.truncated for each in every),
+            skipped=tuple(
+                replace(file, path=f"{name}/{file.path}") for name, each in found.items() for file in each.skipped
+            ),
+            took_ms=sum(each.took_ms for each in every),
+            notes=tuple(f"{name}: {note}" for name, each in found.items() for note in each.notes),
+            counts_exact=all(each.counts_exact for each in every),
+        )
+
+
+def collection_of(names: Container[str], path: str) -> tuple[str, str] | None:
+    """The longest of some names that a path begins with, and the rest; None where there is none. A path that begins
+    with no other is in ``.``."""
+    path = path.removeprefix("./").strip("/")
+    end = len(path)
+    while end > 0:
+        if path[:end] in names:
+            return path[:end], path[end + 1 :]
+        end = path.rfind("/", 0, end)
+    return (BESIDE, path) if BESIDE in names else None
+
+
+def globs_in(name: str, globs: Sequence[str]) -> tuple[str, ...] | None:
+    """Globs of paths that begin with the names of collections, as they are inside of one; None where they leave it out
+    as a whole."""
+    found = []
+    wanted = False
+    for glob in globs:
+        bare = glob.removeprefix("!")
+        inner = _glob_in(name, bare)
+        if bare != glob and inner == "":
+            return None
+        wanted = wanted or (bare == glob and inner == "")
+        if inner:
+            found.append(f"!{inner}" if bare != glob else inner)
+    positive = [glob for glob in found if glob[0] != "!"]
+    if wanted:
+        return tuple(glob for glob in found if glob[0] == "!")
+    return tuple(found) if positive or all(glob[0] == "!" for glob in globs) else None
+
+
+def _glob_in(name: str, glob: str) -> str | None:
+    """A glob inside of a collection: '' for all of it, None for nothing."""
+    rooted = glob.startswith("/") or "/" in glob.rstrip("/")
+    if name == BESIDE or glob.startswith("**"):
+        return glob
+    above, parts = name.split("/"), glob.strip("/").split("/")
+    if not rooted:
+        return "" if any(fnmatchcase(part, parts[0]) for part in above) else glob
+    if not all(fnmatchcase(part, asked) for part, asked in zip(above, parts, strict=False)):
+        return None
+    rest = "/".join(parts[len(above) :])
+    return f"/{rest}" if rest and rest != "**" else ""
 
 
 def _of_one(asked: Question, name: str) -> Question:

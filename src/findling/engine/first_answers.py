@@ -30,10 +30,11 @@ from findling.reading.decoding import Decoded, decode
 from findling.reading.embedded import texts_of
 from findling.reading.limits import ChunkLimits
 from findling.reading.pool import Worker, start_ahead
-from findling.search.analysis import STOP_WORDS, QueryTerms, analyse
+from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
 from findling.search.semantic import SemanticChannel
+from findling.search.vocabulary import STOP_WORDS
 from findling.sources.scan import Asked, Scan, scan
 from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.joined import JoinedIndex, Part

@@ -5,6 +5,7 @@ Each goes the same way: what is searched is made fresh for it, then it is answer
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
+    from findling.model.typed_paths import StrPath
     from findling.search.passages import DocumentScope
 
 OnProgress = Callable[[Progress], None]
@@ -81,6 +83,10 @@ class Questions(ABC):
     @abstractmethod
     def at(self, ref: str | None) -> Questions:
         """What a branch, tag or commit holds. Raises `RefNotIndexed`."""
+
+    @abstractmethod
+    def paths_meant(self, path: str) -> list[str]:
+        """What a typed path may be in answers."""
 
     @abstractmethod
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
@@ -168,12 +174,24 @@ class Questions(ABC):
         )
         return self.ask(query, ref=ref, progress=progress).result
 
+    def similar(
+        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
+    ) -> SearchResult:
+        """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        target = os.fspath(target)
+        query = search.validate(Query(target, limit, "semantic", explain=explain))
+        path, line = search.split_target(target)
+        meant, named = self.paths_meant(path), self.paths_meant(target)
+        asked = Question(files=[*meant, *named], line=line)
+        return self._asked(asked, lambda answers, fresh: answers.similar(query, meant, line, named, fresh), **waiting)
+
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
         With ``references`` also its uses in code. The definitions, then the uses, are one list, whose first ``offset``
         entries are left out; of each kind at most ``limit`` are given. ``body_chars``: so much of the text of exact
-        definitions is given, numbered, whole where that holds it. Raises `InvalidInput`.
+        definitions is given, numbered, whole where that holds it, and ``FILE:12-30`` are these lines. Raises
+        `InvalidInput`.
         """
         (found,) = self.symbols_of([name], **options)
         return found
@@ -199,6 +217,7 @@ class Questions(ABC):
             "language": language_id(language),
             "limit": limit,
             "offset": offset,
+            "as_lines": bool(body_chars) and kind is None,
         }
 
         def answer(answers: Answers, fresh: Freshened) -> list[SymbolResult]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from findling.config import repositories_in
 from findling.engine.engine import Engine
-from findling.engine.engines import Engines
+from findling.engine.engines import BESIDE, Engines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 50
 """Repositories that are searched together."""
-
-BESIDE: Final = "."
-"""The name of the folder itself, before the paths of files that are in none of its repositories."""
 
 
 class Repositories(Engines):
@@ -46,14 +43,24 @@ def repositories_of(opened: Engine) -> Repositories | None:
     """The repositories in the folder of an engine; None where it is one itself, holds none, or was narrowed."""
     if opened.scope or opened.ref is not None or opened.is_shared:
         return None
-    found = repositories_in(opened.root)
-    if not found:
+    folders, left_out = projects_in(opened.root)
+    if not folders:
         return None
-    engines = {os.path.relpath(folder, opened.root).replace(os.sep, "/"): folder for folder in found[:MOST]}
-    every = {name: Engine.open(root=folder, cache=opened.in_cache) for name, folder in engines.items()}
-    if _has_files(opened.root, found):
-        every[BESIDE] = opened
-    return Repositories(opened.root, every, max(0, len(found) - MOST))
+    every = {
+        name: opened if name == BESIDE else Engine.open(root=folder, cache=opened.in_cache)
+        for name, folder in folders.items()
+    }
+    return Repositories(opened.root, every, left_out)
+
+
+def projects_in(root: Path) -> tuple[dict[str, Path], int]:
+    """The repositories in a folder, and itself where files lie beside them, by the names that stand before their paths;
+    and how many more there are. None of a folder without any."""
+    found = repositories_in(root)
+    folders = {os.path.relpath(folder, root).replace(os.sep, "/"): folder for folder in found[:MOST]}
+    if found and _has_files(root, found):
+        folders[BESIDE] = root
+    return folders, max(0, len(found) - MOST)
 
 
 def without_known(skipped: Iterable[SkippedFile], root: Path, known: Container[Path]) -> tuple[SkippedFile, ...]:

@@ -18,7 +18,6 @@ from findling.engine.refs import RefStore
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count
-from findling.model.rows import FileRow
 from findling.model.types import Query, SkippedFile
 from findling.search.scope import glob_matcher, is_of_kind, lies_in
 
@@ -94,12 +93,6 @@ def paths_from(root: Path, path: str) -> list[str]:
         with suppress(errors.InvalidInput):
             found.append(relative(root, os.fspath(base / path)))
     return found
-
-
-def file_at(store: OpenStore, path: str) -> FileRow | None:
-    """A file by its path from the working directory, or else from the root. Within the index's snapshot."""
-    found = map(store.index.file_at, paths_from(store.root, path))
-    return next((file for file in found if file is not None), None)
 
 
 def may_be_asked(

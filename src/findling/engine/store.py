@@ -19,6 +19,7 @@ from findling.engine import parts
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
+from findling.model.typed_paths import is_text
 from findling.outbound.files import Files, RootFiles
 from findling.store.local import layout, soundness
 from findling.store.local.layout import DATABASE
@@ -293,6 +294,11 @@ class OpenStore:
 
     def repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
+        if not is_text(self.root):
+            raise errors.IndexUnavailable(
+                f"The path {str(self.root)!r} is not UTF-8, so there can be no index of this folder.",
+                remedy="Rename the folder. `findling grep` needs no index.",
+            )
         self.close_if_replaced()
         if not self.directory.exists():
             if not self.root.is_dir():

@@ -39,7 +39,9 @@ def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], opti
     language = options.get("language")
     names = (language,) if isinstance(language, str) else tuple(language or ())
     paths = tuple(options.get("paths", ())) or ((folder,) if folder else ())
-    scope = search.Scope(tuple(map(_language, names)), tuple(options.get("path_globs", ())), paths)
+    scope = search.Scope(
+        tuple(map(_language, names)), tuple(options.get("path_globs", ())), paths, options.get("tests", True)
+    )
     lines = options.get("context", 0)
     given: dict[str, Any] = {"before": lines, "after": lines}
     if (config := store.configuration.config) is not None:
@@ -48,7 +50,7 @@ def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], opti
     return search.GrepRequest(pattern if isinstance(pattern, str) else tuple(pattern), scope=scope, **given)
 
 
-_OTHERWISE: Final = ("context", "language", "paths", "path_globs", "sort")
+_OTHERWISE: Final = ("context", "language", "paths", "path_globs", "tests", "sort")
 """Options that are no fields of a request."""
 
 

@@ -28,8 +28,9 @@ from findling.outbound.files import NotRead, RootFiles
 from findling.outbound.git import GitOutput, run_git
 from findling.reading.pool import DocFinder
 from findling.reading.syntax_docs import Documented, without
-from findling.search.analysis import STOP_WORDS, WEAK_WORDS
+from findling.search.analysis import WEAK_WORDS
 from findling.search.ranking.priors import path_flags
+from findling.search.vocabulary import STOP_WORDS
 from findling.sources.discovery import discover
 from findling.sources.git_objects import git_arguments
 from findling.sources.ignore_rules import ALL_IGNORE_FILES

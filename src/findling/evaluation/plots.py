@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from importlib.util import find_spec
 from io import BytesIO
@@ -113,6 +113,19 @@ def latency(points: Sequence[Point], title: str = "Quality and time of an answer
             )
         if points:
             axes.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.14), handlelength=1, labelspacing=0.7)
+    return drawn
+
+
+def curves(lines: Mapping[str, Sequence[tuple[float, float]]], title: str, across: str, up: str) -> dict[str, bytes]:
+    """A line for each name, of two shares; the first one is drawn thicker. As `_picture`."""
+    with _picture(title, across, up) as (axes, drawn):
+        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        for at, (name, line) in enumerate(lines.items()):
+            width = 1.2 if at else 2.4
+            axes.plot(
+                *zip(*line, strict=True), color=_COLOURS[at % len(_COLOURS)], linewidth=width, label=_printable(name)
+            )
+        axes.legend(loc="lower right")
     return drawn
 
 

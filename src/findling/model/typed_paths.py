@@ -39,6 +39,15 @@ def split_target(target: str) -> tuple[str, str]:
     return file, f":{line}"
 
 
+def is_text(path: Path) -> bool:
+    """Whether a path can be written in UTF-8. On Linux a name may hold any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def nearest_folder(name: str) -> str:
     """The folder of a file, or the nearest one above that is there."""
     folder = os.path.dirname(os.path.abspath(name))

@@ -54,6 +54,9 @@ SYMBOL_KINDS: tuple[str, ...] = (
     "module",
 )
 
+LINES_KIND = "lines"
+"""The kind that is told of lines that were asked for by their numbers."""
+
 LOW_CONFIDENCE = 0.5
 """Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
 
@@ -270,13 +273,13 @@ class GrepResult(Table, Struct, frozen=True):
 class GrepOptions(TypedDict, total=False):
     """What an exact search can be asked besides its pattern.
 
-    ``literal``: every character means itself. ``word``: matches must not touch further word characters. ``inverted``:
-    the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders from the root,
-    instead of all that the engine was opened for. ``language``: its id, name or alias, or several, ``!`` before one
-    that is left out. ``context``: lines around each match, or ``before`` and ``after``; ``definitions``: the whole
-    definition around it. ``per_file``: most lines of one file. ``replacement``: what takes the place of each match in
-    what is answered, with ``$1`` for a group. ``spans``: most columns that are kept of one line;
-    ``offsets``: with the place of each line in its text.
+    ``literal``: every character means itself. ``word``: matches must not touch further word characters.
+    ``inverted``: the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders
+    from the root, instead of all that the engine was opened for. ``language``: its id, name or alias, or several,
+    ``!`` before one that is left out. ``tests``: False leaves out files that are tests. ``context``: lines around
+    each match, or ``before`` and ``after``; ``definitions``: the whole definition around it. ``per_file``: most
+    lines of one file. ``replacement``: what takes the place of each match in what is answered, with ``$1`` for a
+    group. ``spans``: most columns that are kept of one line; ``offsets``: with the place of each line in its text.
 
     ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; then ``limit`` is
     of files. ``cpu_s``: the processor's time for an expression, beyond what going through the text takes;
@@ -291,6 +294,7 @@ class GrepOptions(TypedDict, total=False):
     paths: Sequence[str]
     path_globs: Sequence[str]
     language: str | Sequence[str] | None
+    tests: bool
     context: int
     before: int
     after: int

@@ -6,9 +6,11 @@ process.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from functools import cache
+from tempfile import TemporaryDirectory
 
 import semble_grammars
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
@@ -20,6 +22,9 @@ WINDOW_BYTES = 1 << 11
 # The parser asks seven times for each thousand bytes whether to go on; the clock of a thread costs a system call.
 CLOCK_EVERY = 32
 
+_UNPACKED = "SEMBLE_GRAMMARS_CACHE_DIR"
+"""The environment variable for where the library unpacks grammars."""
+
 
 @cache
 def grammar(name: str) -> Language | None:
@@ -27,7 +32,7 @@ def grammar(name: str) -> Language | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            language = semble_grammars.get_language(name)
+            language = _loaded(name)
     except (
         semble_grammars.LanguageNotFoundError,
         semble_grammars.GrammarLoadError,
@@ -36,6 +41,23 @@ def grammar(name: str) -> Language | None:
     ):
         return None
     return language if isinstance(language, Language) else None
+
+
+def _loaded(name: str) -> object:
+    """The grammar from the user's cache folder, where the library unpacks it first; from a folder of its own for a user
+    who has no cache folder to write to."""
+    try:
+        return semble_grammars.get_language(name)
+    except semble_grammars.GrammarLoadError:
+        before = os.environ.get(_UNPACKED)
+        with TemporaryDirectory(prefix="findling-grammar-", ignore_cleanup_errors=True) as folder:
+            os.environ[_UNPACKED] = folder
+            try:
+                return semble_grammars.get_language(name)
+            finally:
+                del os.environ[_UNPACKED]
+                if before is not None:
+                    os.environ[_UNPACKED] = before
 
 
 def has_grammar(name: str) -> bool:

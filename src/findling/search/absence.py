@@ -19,7 +19,7 @@ from findling.model.rows import FileRow
 from findling.model.trigram_plan import all_of, require_text
 from findling.model.types import Absent, Intent, Near, SkippedFile
 from findling.search import asked_path, messages
-from findling.search.analysis import STOP_WORDS, name_alone
+from findling.search.analysis import name_alone
 from findling.search.exact import ExactSource
 from findling.search.exact import Scope as Anywhere
 from findling.search.intent import ends_located, is_quoted, name_confidence
@@ -29,6 +29,7 @@ from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
 from findling.search.symbol import KIND_WEIGHTS
+from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
 
 Kind = Literal["symbol", "path", "message", "text"]

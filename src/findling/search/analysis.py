@@ -14,17 +14,7 @@ from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.search.query import without_form
-from findling.search.vocabulary import in_english, synonyms
-
-STOP_WORDS = frozenset(
-    """
-    a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just
-    may me my no not of on or our out over own please same should since so some such than that the their them then
-    there these they this those through to too was way we were what when where whether which while who whose why will
-    with would you your
-    """.split()
-)
-"""Words that carry no meaning of their own. A query of nothing else keeps them all."""
+from findling.search.vocabulary import STOP_WORDS, in_english, synonyms
 
 WEAK_WORDS = frozenset(
     """
@@ -70,7 +60,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ADVICE = re.compile(
-    r"\b(?:i|my|me|we|our|you|your)\b|(?:^|[后时中里])\s*(?:如何|怎么|怎样)|我|吗|必须|(?:には|たい|方法|べきか)[。？?\s]*$",
+    r"\b(?:i|my|me|we|our|you|your)\b|"
+    r"(?:^|[后时中里])\s*(?:如何|怎么|怎样)|我|吗|必须|(?:には|たい|方法|べきか)[。？?\s]*$",
     re.IGNORECASE,
 )
 """Who speaks of himself, or begins by asking how in Chinese, or ends so in Japanese, wants to be told what to do:
@@ -78,6 +69,9 @@ documentation, before code."""
 
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
 """But "where do we retry" is asked by those whose code it is, of the code."""
+
+_ASKED_LAST = re.compile(r".*[:;.!?]\s+(?=(?:how|what|when|where|which|who|why)\s)", re.IGNORECASE | re.DOTALL)
+"""What stands before the question itself. It does not say who is asking: "I review this: how are errors told"."""
 
 _VERSION = re.compile(r"[vV]\d+")
 
@@ -137,6 +131,10 @@ _WANTS = {
         "authors breaking changed changelog changelogs conduct contributors history licence license licensed migrate "
         "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
     ),
+    "messages": _words(
+        "catalog catalogs catalogue catalogues gettext i18n l10n locale locales localization po pot translate "
+        "translated translation translations translator"
+    ),
     "working": _words(
         "agenda checklist checklists meeting meetings minutes plan planned planning plans proposal proposals proposed "
         "roadmap todo todos"
@@ -166,10 +164,10 @@ class QueryTerms(Struct, frozen=True):
 
     ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
     English words for what it says in another language; ``wants`` the kinds of place it speaks of: test, example,
-    legacy, superseded, changes, history, platform, generated; tests where these are what it asks for; and of four that
-    say whether code or documents are meant, one at most: advice, code, workings, subject. ``synonyms``: for some of the
-    terms others, none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are
-    written like proper names.
+    legacy, superseded, changes, history, messages, platform, generated; tests where these are what it asks for; and of
+    four that say whether code or documents are meant, one at most: advice, code, workings, subject. ``synonyms``: for
+    some of the terms others, none of them in ``terms``, that may stand in their place. ``proper``: those of the terms
+    that are written like proper names.
     """
 
     text: str
@@ -238,7 +236,8 @@ def is_compound(name: str) -> bool:
 
 def _meant(text: str, words: Sequence[str], wants: Set[str], *, foreign: bool) -> frozenset[str]:
     """What a question's form says of whether code or documents are meant."""
-    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
+    asked = text[begins.end() :] if (begins := _ASKED_LAST.match(text)) else text
+    asks_for_advice = _ADVICE.search(asked) and not _OF_OUR_CODE.match(asked)
     if asks_for_advice or (foreign and _FOREIGN_QUESTION.search(text)):
         return frozenset(("advice",))
     if foreign or not text.isascii():
@@ -247,7 +246,7 @@ def _meant(text: str, words: Sequence[str], wants: Set[str], *, foreign: bool) -
         return frozenset(("code",))
     if wants & _IN_DOCUMENTS:
         return frozenset()
-    if _HOW_IT_WORKS.match(text):
+    if _HOW_IT_WORKS.match(asked):
         return frozenset(("workings",))
     is_subject = len(words) > 1 and not any(word.lower() in STOP_WORDS - _OF_SUBJECTS for word in words)
     return frozenset(("subject",)) if is_subject else frozenset()

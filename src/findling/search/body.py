@@ -6,15 +6,17 @@ best place and its neighbours by value hold half as many again as the forty line
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from findling.model.plurals import count
 from findling.model.rows import SymbolRow
-from findling.model.types import SymbolHit
+from findling.model.types import LINES_KIND, SymbolHit
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
 
 LINES = 40
@@ -33,6 +35,12 @@ _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 _SIGNATURE_END = re.compile(r":\s*(?:#.*)?$")
 
 CALLABLE = ("fn", "method")
+
+OTHERS_FIRST = 3
+"""Of a file's other places so many stand in their own order before all else that may be shown with the best one."""
+
+PART_LINES = 10
+"""Lines that are added to each part's own when parts are compared, so that one line is not the best of all."""
 
 NEIGHBOURS, NAME_CHARS = 3, 4
 """Functions that a place calls, and as many that call it, which may be shown with it; the least letters of a name that
@@ -137,6 +145,7 @@ def make_body(
     end: int,
     others: Iterable[tuple[int, int]],
     snippet: Snippet,
+    terms: Mapping[str, float] = MappingProxyType({}),
 ) -> Body:
     """Of the place ``start`` to ``end``: what it stands in, its own lines, those with which a longer definition ends,
     the file's ``others``, and all of that longer definition. Of a long place the ``snippet`` comes first."""
@@ -155,17 +164,31 @@ def make_body(
         worth += _exits(file, range(within.start_line, min(within.end_line, len(file)) + 1))
         ends.append(len(there()))
         end = within.end_line
-    for other_start, other_end in others:
+    best = list(others)
+    beside = dict.fromkeys(best[OTHERS_FIRST:])
+    if last - start < WHOLE:
+        beside |= dict.fromkeys(_neighbours(file, symbols, range(start, last + 1)))
+    for other_start, other_end in [*best[:OTHERS_FIRST], *_by_terms(file, beside, terms)]:
         around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
         worth += [*_heads(around), *range(other_start, other_end + 1)]
         ends.append(len(there()))
-    if last - start < WHOLE:
-        for near_start, near_end in _neighbours(file, symbols, range(start, last + 1)):
-            worth += range(near_start, near_end + 1)
-            ends.append(len(there()))
-    if within is not None:
-        worth += range(within.start_line, within.end_line + 1)
+    for outer in sorted(longer, key=lambda symbol: -symbol.start_line):
+        worth += range(outer.start_line, outer.end_line + 1)
+        ends.append(len(there()))
     return Body(file, there(), min(end, len(file)), snippet, ends)
+
+
+def _by_terms(
+    file: Sequence[str], spans: Iterable[tuple[int, int]], terms: Mapping[str, float]
+) -> list[tuple[int, int]]:
+    """The given parts of a file, those first that have most of a question's terms for their length."""
+
+    def value(span: tuple[int, int]) -> float:
+        text = "\n".join(file[span[0] - 1 : span[1]]).lower()
+        found = sum(weight for term, weight in terms.items() if term in text)
+        return found / math.sqrt(span[1] - span[0] + PART_LINES)
+
+    return sorted(spans, key=value, reverse=True)
 
 
 def code_first(file: Sequence[str], lines: range) -> list[int]:
@@ -191,8 +214,10 @@ def code_first(file: Sequence[str], lines: range) -> list[int]:
 
 
 def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: SymbolHit) -> Body:
-    """Of a definition that was asked for by name: its lines, and the constants that it names."""
+    """Of a definition that was asked for by name its lines and the constants that it names; of lines just these."""
     lines = range(hit.start_line, min(hit.end_line, len(file)) + 1)
+    if hit.kind == LINES_KIND:
+        return Body(file, lines, hit.end_line)
     return Body(file, list(dict.fromkeys((*code_first(file, lines), *_constants(file, symbols, lines)))), hit.end_line)
 
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from findling.model.types import Gate, Intent, Query, Skip
 from findling.search import lexical, places
-from findling.search.analysis import STOP_WORDS, QueryTerms
+from findling.search.analysis import QueryTerms
 from findling.search.intent import classify
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
+from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import Index
 
 FADE_FROM = 0.55

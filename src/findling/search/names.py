@@ -15,7 +15,7 @@ from findling.model.errors import InvalidInput
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
+from findling.model.types import LINES_KIND, SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.graph.file_names import VALUES
 from findling.search.patterns import compile_pattern
@@ -104,6 +104,7 @@ def definitions(
     folder: str,
     limit: int,
     file_end: str = "",
+    as_lines: bool = False,
 ) -> Definitions:
     """The first ``limit`` definitions of a name, best match first, those in tests last, then by path and line; where
     there is none, of names that begin with it or contain it.
@@ -112,7 +113,8 @@ def definitions(
 
     ``name`` may be qualified by what encloses it (``Outer.inner``, ``Outer::inner``) and by the folders and the file
     that it lies in (``package.module.Outer.inner``), or by a path or its end (``core/engine.py:Outer.inner``), which
-    is ``file_end`` then; ``core/engine.py:12`` or ``:12-30`` are the definitions in these lines. Where nothing is so
+    is ``file_end`` then; ``core/engine.py:12`` and ``:12-30`` are the definitions in these lines, with
+    ``as_lines`` the second are these lines themselves. Where nothing is so
     qualified, the name may be inherited or re-exported: then the definitions of its last part are found, as matches in
     ``part`` only. Spellings of one name match (``fooBar`` and ``foo_bar``), after the exact one.
     """
@@ -125,7 +127,10 @@ def definitions(
             file = reader.file_at(path)
             if file is None or not lies_in(path, folder) or language not in (None, file.language):
                 return Definitions([], 0, note=f"No file that is searched has the path {path}.")
-            found = _at_lines(reader, file, sorted(map(int, rest.split("-"))), kind)
+            first, *others = sorted(map(int, rest.split("-")))
+            if others and as_lines:
+                return Definitions([_lines_hit(reader, file, first, others[-1])], 1)
+            found = _at_lines(reader, file, (first, *others), kind)
             note = "" if found else f"No {kind or 'definition'} is in line {rest} of {path}."
             return Definitions(found[:limit], len(found), note=note)
         here = definitions(reader, rest, kind=kind, language=language, folder=folder, limit=limit, file_end=f"/{path}")
@@ -196,6 +201,15 @@ def _at_lines(reader: Index, file: FileRow, lines: Sequence[int], kind: str | No
     there = [row for row in there if row.kind not in VALUES] or there
     parents = {row.parent for row in there}
     return [symbol_hit(row, file, "exact") for row in there if row.position not in parents]
+
+
+def _lines_hit(reader: Index, file: FileRow, first: int, last: int) -> SymbolHit:
+    """Lines of a file as if they were a definition, called after the one that they are part of."""
+    first = max(1, min(first, file.lines))
+    around = [row for row in reader.symbols(file.blob_id) if row.start_line <= first <= row.end_line]
+    name = max(around, key=lambda row: row.start_line).qualified_name if around else file.path.rpartition("/")[2]
+    last = max(first, min(last, file.lines))
+    return SymbolHit(file.path, first, first, last, name, LINES_KIND, name, file.language, "", "exact")
 
 
 def _parts(name: str) -> list[str]:

@@ -24,11 +24,12 @@ from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
 from findling.search import keyword, lexical
-from findling.search.analysis import STOP_WORDS, QueryTerms
+from findling.search.analysis import QueryTerms
 from findling.search.query import without_form
 from findling.search.ranking.priors import path_flags
 from findling.search.readings import Shares
 from findling.search.scope import Scope, lies_in
+from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:

@@ -51,9 +51,18 @@ _LABELLED = re.compile(
     r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Panic)\b|(?:error|warning|fatal|panic|WARNING|ERROR|FATAL|CRITICAL)\b)"
     r"(?:\[[^\]\s]{1,40}\])?:[ \t]+\S"
 )
+_LOGGED = re.compile(
+    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d[\d.,:+Z-]*\W{1,3}(?:\[[^\]\n]{1,60}\]\s+)?"
+    r"(?P<level>[A-Za-z]{4,8})\b[\]|:]*\s+(?:[-|:]+\s+)?(?:\[[^\]\n]{1,60}\]\s+|[\w.$/-]{1,80}(?::|\s+-)\s+)?(?:\w{1,20}>\s+)?"
+    r"(?P<message>\S.*)"
+)
+"""A line of a log: a time, its level, perhaps a thread and who logs, and the message."""
+
+_OF_FAULTS = frozenset("warn warning error fatal critical severe panic".split())
 _QUOTED = re.compile(r"\"([^\"\n]{8,200})\"|\u201c([^\u201d\n]{8,200})\u201d")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,100})`(?!`)")
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*")
+_CALLED = re.compile(r"([^\W\d]\w*)\s?[({<]")
 _WITHIN = re.compile(r"\.|::|#|->")
 _NAMED_SO = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|\w(?:\.|::|#|->)\w|^_")
 _PATH = re.compile(r"[\w.@~+/-]{1,300}")
@@ -96,6 +105,7 @@ def take_apart(text: str) -> Pasted:
     text = _COMMENT.sub(" ", text.replace("\r", ""))
     prose: list[str] = []
     code: list[str] = []
+    traced: list[str] = []  # the code of frames, which say themselves where it stands
     said: list[str] = []
     frames: list[Frame] = []
     title, last_first, in_trace = "", False, False
@@ -103,19 +113,27 @@ def take_apart(text: str) -> Pasted:
         found = frames_in(line)
         frames += found
         last_first = last_first or bool(_PYTHON_FRAME.match(line))
-        if _LABELLED.match(line):
+        logged = _LOGGED.match(line[:LINE_CHARS])
+        if logged and not fenced:
+            (said if logged["level"].lower() in _OF_FAULTS else prose).append(logged["message"].strip())
+            in_trace = False
+        elif _LABELLED.match(line):
             said.append(line.strip())
             in_trace = False
         elif found or _OF_TRACE.match(line):
             in_trace = True
-        elif fenced or (in_trace and line[0].isspace()):
+        elif in_trace and line[0].isspace():
+            traced.append(line)
+        elif fenced:
             code.append(_PROMPT.sub("", line))
-        elif not title and not said and not frames:
+            in_trace = False
+        elif not title and not said and not frames and not prose:
             title = line.strip().lstrip("#").strip()
         elif not _HEADING.match(line):
             prose.append(line.strip())
             in_trace = False
     written = " ".join(prose)
+    raised = [name for name in _names_of_code(traced) if not frames or name[0].isupper()]
     said += [inside for quoted in _QUOTED.finditer(f"{title}\n{written}") if " " in (inside := quoted[1] or quoted[2])]
     return Pasted(
         title=(title or (said[-1] if said else written))[:TITLE_CHARS],
@@ -124,7 +142,7 @@ def take_apart(text: str) -> Pasted:
         paths=_first(_paths(f"{title} {written}"), MOST_NAMES),
         frames=tuple(frames[: -MOST_FRAMES - 1 : -1] if last_first else frames[:MOST_FRAMES]),
         messages=_first(reversed(said), MOST_MESSAGES),
-        code=_first(_names_of_code("\n".join(code)[:CODE_CHARS]), MOST_NAMES),
+        code=_first((*_names_of_code(code), *raised), MOST_NAMES),
     )
 
 
@@ -170,10 +188,14 @@ def _paths(text: str) -> Iterator[str]:
             yield path
 
 
-def _names_of_code(code: str) -> list[str]:
-    """The names in code, those written as names first: any word may be one there."""
-    names = [part for found in _NAME.findall(code) for part in _WITHIN.split(found)]
-    return sorted(dict.fromkeys(names), key=lambda name: _NAMED_SO.search(name) is None)
+def _names_of_code(lines: Sequence[str]) -> list[str]:
+    """The names in code, those written as names first. A plain word is one where it is called or has a capital: others
+    are variables."""
+    code = "\n".join(lines)[:CODE_CHARS]
+    called = set(_CALLED.findall(code))
+    names = dict.fromkeys(part for found in _NAME.findall(code) for part in _WITHIN.split(found))
+    kept = [name for name in names if name in called or name[0].isupper() or _NAMED_SO.search(name)]
+    return sorted(kept, key=lambda name: _NAMED_SO.search(name) is None)
 
 
 MOST_FILES = 3

@@ -21,7 +21,7 @@ MAX_OTHERS = 3
 OTHER_SHARE = 0.6
 """A further chunk is worth naming when its value is at least this share of the best one's."""
 
-MAX_PARTS = 3
+MAX_PARTS = 6
 """Of a file that is shown at length: its places beside the best one."""
 
 OF_HEAD = 0.5
@@ -140,7 +140,7 @@ def _hit(
         if start <= item.exact_line <= end:
             anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
-        body = partial(make_body, lines, reader.symbols(file.blob_id), start, end, place.parts, snippet)
+        body = partial(make_body, lines, reader.symbols(file.blob_id), start, end, place.parts, snippet, terms.terms)
     hit = Hit(
         path=file.path,
         start_line=start,

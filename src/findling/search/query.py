@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.types import KIND_FILTERS, MODES, Query
+from findling.search.vocabulary import STOP_WORDS
 
 WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
@@ -76,6 +77,34 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 
+_COURTESIES = frozenset(
+    """
+    afternoon anybody anyone anything appreciate appreciated asap bother bothering cheers clue clues codebase curious
+    dear everybody everyone explain evening excuse folks greetings guys hello help hey hi hint hints hope idea ideas
+    know morning need please pls project q question questions quick quickly regards repo repository short somebody
+    someone sorry team tell thank thanks thoughts thx tia understand urgent want wonder wondering
+    """.split()
+)
+"""Words that people put around a question. A part of the text that has one of them, and else `STOP_WORDS` and
+`_LITTLE`, asks nothing where something else does."""
+
+_LITTLE = STOP_WORDS | frozenset("all good here lot many much really very".split())
+
+_LEADING = re.compile(r"([^,:;.!?…\n]{1,80}?)(?:[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\n+)(?=\S)")
+_TRAILING = re.compile(
+    r".*(?P<end>[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\s+\()(?P<last>[^,:;.!?…()\n]{1,80})\)?[\s.!?。！…]*\Z", re.DOTALL
+)
+_QUESTION_WORD = re.compile(r"[^,:;.!?…\n]{1,80}?\s(?=(?:how|what|when|where|whether|which|who|why)\s)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_MARKED = re.compile(r"(?:>+|[*-]|#{1,6}|\d{1,2}[.)])\s+(?=\S+\s)|(\*{1,3})(?=\S+\s.*\S\1\Z)", re.DOTALL)
+"""What begins a quotation, a heading or an item in Markdown, or bold text that ends with the same mark."""
+
+_SMILEY = re.compile(r"\s+[:;]-?[()DP]\Z")
+_AND = re.compile(r"(?:and|but|so)\s+", re.IGNORECASE)
+
+LEAST_WORDS = 3
+"""Of what remains beside a greeting of one word: "Hello, world" has none."""
+
 _DEFINITION = re.compile(
     r"(?:(?:export|public|static|async|pub) )*(?:def|class|func|function|fn|struct|interface|trait|enum) "
     r"(?P<name>[^\W\d]\w*)\s*[({:<][(){}:<>]*"
@@ -95,14 +124,40 @@ def without_form(text: str) -> str:
 
 
 def without_courtesy(text: str) -> str:
-    """The text without an end mark and without "please show me" and "thanks"; as it is where nothing else is said."""
+    """The text without an end mark, greetings, "please show me", "quick question:" and "thanks"; as it is where nothing
+    else is said."""
     text = text.strip()
-    end = max(0, len(text) - _LONGEST_END)
-    found = _AFTER.search(text, end)
-    kept = text[: found.start()] if found else text
+    kept = _without_asides(_without_end(text))
     begins = _BEFORE.match(kept)
     said = kept[begins.end() :] if begins else kept
     return said.strip() or text
+
+
+def _without_end(text: str) -> str:
+    text = _SMILEY.sub("", text)
+    found = _AFTER.search(text, max(0, len(text) - _LONGEST_END))
+    return text[: found.start()] if found else text
+
+
+def _without_asides(text: str) -> str:
+    """The text without marks of Markdown around it and without parts at its ends that are courtesies alone."""
+    if marked := _MARKED.match(text):
+        text = _without_end(text[marked.end() : len(text) - len(marked[1] or "")])
+    while found := _LEADING.match(text) or _QUESTION_WORD.match(text):
+        rest = text[found.end() :]
+        if not _is_aside(found[0]) or (
+            " " not in found[0].strip() and len(rest.split(None, LEAST_WORDS)) < LEAST_WORDS
+        ):
+            break
+        text = _AND.sub("", rest, count=1) if _AND.match(rest) else rest
+    while (found := _TRAILING.match(text, max(0, len(text) - 2 * _LONGEST_END))) and _is_aside(found["last"]):
+        text = _without_end(text[: found.start("end")])
+    return text
+
+
+def _is_aside(text: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return any(word in _COURTESIES for word in words) and all(word in _COURTESIES or word in _LITTLE for word in words)
 
 
 # --- filters ------------------------------------------------------------------------------------------------------

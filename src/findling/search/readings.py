@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow
-from findling.search.analysis import STOP_WORDS, QueryTerms
+from findling.search.analysis import QueryTerms
 from findling.search.ranking import ranker
 from findling.search.ranking.ranked_file import RankedFile, put_in_order
+from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import Index
 
 NEAR = 2

@@ -28,7 +28,8 @@ UNMISTAKABLE = frozenset(("de", "en", "fr", "ja", "ko", "ru", "zh"))
 """One of them has to be among a page's: ``ml`` alone is machine learning, ``ca`` an authority."""
 
 _ENGLISH = frozenset(("", "en"))
-_IN_PATH = re.compile(rf"(?<![^/])(?:{'|'.join(LANGUAGES)})/|(?<=[^./])[._-](?:{'|'.join(LANGUAGES)})(?=\.[^./]+$)")
+_LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
+_IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
 _OF_COPIES = re.compile(
     r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.remembered import remembered
-from findling.search.analysis import STOP_WORDS
+from findling.search.vocabulary import STOP_WORDS
 
 EXCERPT_CHARS = 240
 """An excerpt is a line or two: enough to see whether the document is the one."""

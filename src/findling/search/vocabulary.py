@@ -13,6 +13,16 @@ from pathlib import Path
 
 from findling.model import tokenizer
 
+STOP_WORDS = frozenset(
+    """
+    a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just
+    may me my no not of on or our out over own please same should since so some such than that the their them then
+    there these they this those through to too was way we were what when where whether which while who whose why will
+    with would you your
+    """.split()
+)
+"""Words that carry no meaning of their own. A query of nothing else keeps them all."""
+
 
 def _lines(name: str) -> Iterator[str]:
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")

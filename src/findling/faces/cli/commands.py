@@ -22,7 +22,9 @@ from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, lies_in, meant, nearest_folder, split_target
 from findling.model.types import IndexReport, Query
+from findling.search.graph.file_names import VALUES
 from findling.search.query import taken_from_text
+from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
     from findling.config.roots import Root
     from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
+    from findling.engine.repositories import Repositories
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
+    from findling.model.types import SymbolResult
 
 
 LEAST_WAIT_S: Final = 0.001
@@ -41,6 +45,8 @@ JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
 BODY_CHARS: Final = 12_000
+USES, ALL_USES = 20, 1_000
+"""Of a name that is no definition, the uses that are shown, and those among which the first are chosen."""
 """How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
@@ -81,8 +87,6 @@ def symbol(args: Namespace, session: Session) -> int:
     names = list(args.names)
     is_path = len(names) > 1 and os.sep in names[-1] and ":" not in names[-1][2:]  # src/a.py:Name is a name
     args.path = names.pop() if is_path or (len(names) > 1 and os.path.lexists(names[-1])) else None
-    if not names:
-        raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         names = [_from_root(name, opened.root) for name in names]
@@ -96,6 +100,8 @@ def symbol(args: Namespace, session: Session) -> int:
                 body_chars=0 if args.rows else BODY_CHARS,
                 progress=progress,
             )
+            if not (args.refs or args.rows or args.kind):
+                results = [_with_uses(engine, each, args.language) for each in results]
         notes = []
         for result in results:
             nothing = f"{result.name}: {words.NOTHING_FOUND}" if len(names) > 1 else words.NOTHING_FOUND
@@ -104,6 +110,18 @@ def symbol(args: Namespace, session: Session) -> int:
             session.view(engine).symbols(results)
         session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
+
+
+def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None) -> SymbolResult:
+    """The answer, with uses of a name that is no definition or is a field or a constant: those that assign to it first,
+    those in tests last."""
+    if any(hit.match == "exact" and hit.kind not in VALUES for hit in result.definitions) or result.absent:
+        return result
+    found = opened.symbols(result.name, references=True, language=language, limit=ALL_USES)
+    uses = sorted(
+        found.references, key=lambda use: ("test" in path_flags(use.path), not words.assigns(use.text, result.name))
+    )
+    return replace(result, references=tuple(uses[:USES]), total_references=found.total_references)
 
 
 def _from_root(name: str, root: Path) -> str:
@@ -167,14 +185,24 @@ def _index(args: Namespace, session: Session, opened: Engine, roots: Container[P
 def sync(args: Namespace, session: Session) -> int:
     for name in args.files:
         as_path(name)  # none is empty, which would be the current folder
-    with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
-        paths = [inside(engine.root, name) for name in args.files]
-        known = not args.files or any(map(os.path.lexists, args.files))
-        if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
+    if not args.files:
+        with session.every(None) as every:
+            failed: dict[str, FindlingError] = {}
+            done = engine.of_each(every, lambda opened: _sync(args, session, opened, []), failed)
+            session.note_problems(failed)
+            return ERROR if failed else min(done.values())
+    with session.open_with(args.files[0]) as opened:
+        paths = [inside(opened.root, name) for name in args.files]
+        known = any(map(os.path.lexists, args.files))
+        if not known and not opened.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
             raise NotFound(f"There is no file {args.files[0]!r}.", remedy=meant(args.files[0]))
-        with session.progress() as progress:
-            report = engine.sync(paths or None, unlisted=True, progress=progress)
-        return _report(report, session, engine, named=paths)
+        return _sync(args, session, opened, paths)
+
+
+def _sync(args: Namespace, session: Session, opened: Engine, paths: Sequence[str]) -> int:
+    with session.progress() as progress:
+        report = opened.sync(paths or None, unlisted=True, progress=progress)
+    return _report(report, session, opened, named=paths)
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
@@ -189,12 +217,16 @@ def _report(report: IndexReport, session: Session, engine: Engine, *, named: Seq
 
 
 def status(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        status = engine.status(unlisted=True)
-        with session.printing():
-            session.view(engine).status(status, skipped=args.skipped)
-        return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
+    with session.every(args.path) as every:
+        roots = {opened.root for opened in every.values()}
+        found = []
+        for opened in every.values():
+            status = opened.status(unlisted=True)
+            status = replace(status, skipped=engine.without_known(status.skipped, opened.root, roots))
+            with session.printing():
+                session.view(opened).status(status, skipped=args.skipped)
+            found.append(status.indexing_status not in ("not_indexed", "failed"))
+        return FOUND if all(found) else NOTHING
 
 
 def stop(args: Namespace, session: Session) -> int:

@@ -7,6 +7,7 @@ as looking and asking for the writer role does.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -197,7 +198,7 @@ def _git(root: Path) -> Check:
         shallow = run_git(["rev-parse", "--is-shallow-repository"], cwd=root)
         if shallow.stdout.strip() == b"true":
             words = f"{version}; this clone is shallow, so older commits cannot be searched"
-            return Check("git", "off", words, "git fetch --unshallow")
+            return Check("git", "off", words, "'git fetch --unshallow' gets them")
         return Check("git", "ok", version)
     seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
     words = f"{seen}; findling applies ignore rules itself, and leaves out tracked files that match them"
@@ -224,12 +225,13 @@ def _index(root: Path, cache: bool, loaded: Loaded | None) -> Check:
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
     if problem := store.soundness.problem(directory):
-        remedy = f"findling index {root} rebuilds it{', and so does the next search' if by_search else ''}"
+        also = ", and so does the next search" if by_search else ""
+        remedy = f"'findling index {shlex.quote(str(root))}' rebuilds it{also}"
         return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
     mode = store.soundness.journal_mode(directory / store.DATABASE)
     if mode != "wal":
         words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
-        return Check("index", "broken", words, f"findling index --cache {root}")
+        return Check("index", "broken", words, f"'findling index --cache {shlex.quote(str(root))}' keeps it elsewhere")
     try:
         store.WriterLock(directory, wait_s=0.0).release()
     except errors.IndexBusy:
@@ -244,7 +246,8 @@ def _shared_store(root: Path) -> Check:
         if problem := opened.health().problem:
             return Check("index", "broken", problem)
         if opened.status().indexing_status == "not_indexed":
-            return Check("index", "off", f"none yet {where}", f"findling index --store {opened.shared_store} {root}")
+            remedy = f"'findling index --store {opened.shared_store} {shlex.quote(str(root))}' makes one"
+            return Check("index", "off", f"none yet {where}", remedy)
         return Check("index", "ok", f"{where}, which answers")
 
 
@@ -267,7 +270,7 @@ def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Ch
     if not os.access(existing, os.W_OK | os.X_OK):
         remedy = "Change its permissions, or set XDG_CACHE_HOME to a folder that can be written."
         return Check("index", "broken", f"none yet, and {existing} cannot be written", remedy)
-    remedy = f"findling index builds it{', and so does the first search' if by_search else ''}"
+    remedy = f"'findling index' builds it{', and so does the first search' if by_search else ''}"
     return Check("index", "off", f"none yet at {where}", remedy)
 
 

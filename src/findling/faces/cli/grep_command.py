@@ -146,6 +146,7 @@ def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:
         "inverted": args.inverted,
         "multiline": args.multiline,
         "language": args.languages,
+        "tests": not args.no_tests,
         "before": around if args.before_context is None else args.before_context,
         "after": around if args.after_context is None else args.after_context,
         "definitions": args.definitions,

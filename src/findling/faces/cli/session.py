@@ -86,7 +86,7 @@ class Session:
         """By name the projects that PATH means, at the ref that was typed: one, or all repositories in it and the files
         beside them."""
         with self.asked(path, file_alone=False) as opened:
-            found = opened.at(self._args.ref)
+            found = opened.at(getattr(self._args, "ref", None))
             yield found.engines if isinstance(found, engine.Repositories) else {"": found}
 
     def _open_folder(self, path: str | None, *, file_alone: bool) -> Engine:

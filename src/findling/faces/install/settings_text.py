@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
 HINT: Final = f"""{HINT_BEGIN}
-Ask findling before grep: `search_code`, or `findling search "a question"`, shows the best place whole and who calls it.
-Then `findling symbol NAME OTHER FILE:LINES ...` prints whole definitions, several in a call, with line numbers, who
-calls them and what they call, instead of files by guessed lines; `findling grep -W REGEX` prints the definition around
-each match.
+Ask findling before grep: `search_code`, or `findling search "a question"`, shows the best places whole, with line
+numbers. One search in the question's own words is usually enough. What is still missing takes one more call:
+`findling symbol NAME Type.method FILE:120-180 ...` prints whole definitions, with who calls them and what they call,
+and exactly the lines that are named, many in a call; of a field or a key it lists the lines that write it first.
+`findling grep -W REGEX` prints the definition around each match.
 {HINT_END}
 """
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -27,12 +28,12 @@ from findling.faces.web.highlighting import visible
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady
 from findling.model.languages import language_of
 from findling.model.plurals import count
-from findling.model.types import Progress, Query, reason_words
+from findling.model.types import Progress, Query, Status, reason_words
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from findling.engine import Engine
+    from findling.engine import Engine, Engines
     from findling.engine.questions import OnProgress
     from findling.faces.web.asking import Asker
 
@@ -56,6 +57,9 @@ FOLDERS = 300
 BODY_CHARS = 12_000
 PASSAGES = 20
 LEAST_SIMILARITY = 0.3
+RUNS = 5
+"""That have ended, of which a page tells."""
+
 LISTED = 500
 """Files that are left out, of which a page lists so many."""
 
@@ -119,7 +123,7 @@ class Pages:
         target = f"{path}:{line}" if line.isdigit() else path
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            asked = _at(workspace, ref).engine
+            asked = _at(workspace, ref).asked
             result = asked.similar(target, limit=PLACES, explain=True, progress=progress)
             return {"groups": [(None, views.places(result.hits, ref))], "verdict": views.verdict(result)}
 
@@ -136,7 +140,7 @@ class Pages:
             return {
                 **found,
                 **(
-                    _grepped(_at(workspace, pattern.scope.ref).engine, pattern, progress)
+                    _grepped(_at(workspace, pattern.scope.ref).asked, pattern, progress)
                     if pattern.p
                     else {"totals": None}
                 ),
@@ -155,11 +159,12 @@ class Pages:
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
             workspace = _at(workspace, ref)
-            asked = workspace.engine
+            asked = workspace.asked
             if (inside := _in_folder(asked, path)) is not None:
                 return {"path": path, "inside": inside}
             try:
-                text = read_searched(Call(workspace, progress), path)
+                name, one, own = workspace.of(path)
+                text = read_searched(Call(one, progress), own)
             except Refusal:
                 if asked.coverage().files:
                     raise
@@ -168,16 +173,17 @@ class Pages:
                     f"{ref or 'This folder'} is not indexed yet, so its folders cannot be listed.",
                     remedy=f"Run '{command}', or search in it: that indexes it, too.",
                 ) from None
-            found = asked.file_symbols(text.path)
+            shown = f"{name}/{text.path}" if name else text.path
+            found = asked.file_symbols(shown)
             language = language_of(text.path)
             lines = [line.rstrip("\n") for line in text.lines[:FILE_LINES]]
             return {
-                "path": text.path,
+                "path": shown,
                 "inside": None,
-                "lines": views.numbered(lines, 1, language.id, text.path, _range(given.get("lines", ""))),
+                "lines": views.numbered(lines, 1, language.id, shown, _range(given.get("lines", ""))),
                 "total": len(text.lines),
                 "language": language.name,
-                "outline": list(views.outline(found.symbols, text.path, ref)) if found else [],
+                "outline": list(views.outline(found.symbols, shown, ref)) if found else [],
                 "masked": {line for line, _ in text.masks},
                 "changed": text.stale,
                 "indexed": found is not None,
@@ -191,7 +197,7 @@ class Pages:
         tests = given.get("tests") == "1"
 
         def view(workspace: Workspace, progress: OnProgress) -> View:
-            asked = _at(workspace, ref).engine
+            asked = _at(workspace, ref).asked
             found = asked.symbols(views.qualified(name, path) if path else name, progress=progress)
             if path and not any(hit.path == path and hit.match == "exact" for hit in found.definitions):
                 found = asked.symbols(name, progress=progress)  # it moved, or its file's name separates names
@@ -252,17 +258,22 @@ class Pages:
         why, reason = given.get("why", "").strip(), given.get("reason", "")
 
         def view(workspace: Workspace, _: OnProgress) -> View:
-            asked = workspace.engine
-            status = asked.status(unlisted=True)
-            left_out = [file for file in status.skipped if not reason or file.reason == reason]
+            every = {name: root.engine.status(unlisted=True) for name, root in workspace.opened.items()}
+            skipped = [
+                replace(file, path=f"{name}/{file.path}") if name else file
+                for name, status in every.items()
+                for file in status.skipped
+            ]
+            left_out = [file for file in skipped if not reason or file.reason == reason]
+            jobs = [job for root in workspace.opened.values() for job in root.jobs.recent() if not job.is_active]
             return {
-                "status": status,
-                "reasons": views.by_count(Counter(file.reason for file in status.skipped)),
-                "languages": views.by_count(status.languages),
+                "statuses": every,
+                "reasons": views.by_count(Counter(file.reason for file in skipped)),
+                "languages": views.by_count(_languages(every.values())),
                 "left_out": left_out[:LISTED],
                 "left_out_total": len(left_out),
-                "explained": asked.why(why) if why else None,
-                "jobs": [job for job in workspace.jobs.recent() if not job.is_active][:5],
+                "explained": workspace.asked.why(why) if why else None,
+                "jobs": sorted(jobs, key=lambda job: job.started, reverse=True)[:RUNS],
                 "duration": _duration,
             }
 
@@ -270,21 +281,23 @@ class Pages:
 
     async def update(self, request: Request) -> Response:
         def begin(workspace: Workspace, _: OnProgress) -> None:
-            workspace.engine.check_updates()
-            workspace.jobs.start("full", force=False, ref=workspace.root.ref_name)
+            for root in workspace.opened.values():
+                root.engine.check_updates()
+                root.jobs.start("full", force=False, ref=root.ref_name)
 
         await self._asker.ask(request, begin)
         return RedirectResponse("/index", HTTPStatus.SEE_OTHER)
 
     async def stop(self, request: Request) -> Response:
-        await self._asker.ask(request, lambda workspace, _: workspace.engine.stop_jobs())
+        await self._asker.ask(request, lambda workspace, _: workspace.asked.stop_jobs())
         return RedirectResponse("/index", HTTPStatus.SEE_OTHER)
 
     async def progress(self, request: Request) -> Response:
         """A fragment: how far the run is that goes on, if one does."""
 
         def view(workspace: Workspace, _: OnProgress) -> View:
-            return {"job": workspace.jobs.active or workspace.engine.active_job}
+            own = filter(None, (root.jobs.active for root in workspace.opened.values()))
+            return {"job": next(own, None) or workspace.asked.active_job}
 
         return await self._page(request, "_progress.html", view, look=True)
 
@@ -313,14 +326,15 @@ class Pages:
         """What there is to choose from: languages, folders, branches and tags."""
         until, found = self._filters
         if time.monotonic() > until:
-            asked = workspace.engine
-            status = asked.status()
-            ready = status.indexing_status in ("ready", "indexing")
+            engines = [root.engine for root in workspace.opened.values()]
+            every = [opened.status() for opened in engines]
+            ready = all(status.indexing_status in ("ready", "indexing") for status in every)
+            refs = dict.fromkeys(name for opened in engines for name in engine.ref_names(opened.root))
             found = {
-                "files": status.coverage.files if ready else 0,
-                "all_languages": sorted(status.languages),
-                "all_folders": _folders(asked) if ready else [],
-                "all_refs": engine.ref_names(asked.root)[:REFS],
+                "files": sum(status.coverage.files for status in every) if ready else 0,
+                "all_languages": sorted(_languages(every)),
+                "all_folders": _folders(workspace.asked) if ready else [],
+                "all_refs": list(refs)[:REFS],
             }
             self._filters = (time.monotonic() + FILTERS_S if ready else 0.0, found)
         return found
@@ -371,7 +385,7 @@ def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, typed
         offset=PLACES * (asked.page - 1),
     )
     workspace = _at(workspace, scope.ref)
-    result = workspace.engine.ask(query, progress=progress).result
+    result = workspace.asked.ask(query, progress=progress).result
     if result.unfinished:
         workspace.finish_in_background()
     groups = [
@@ -385,7 +399,7 @@ def _searched(workspace: Workspace, asked: Asked, progress: OnProgress, *, typed
     }
 
 
-def _grepped(asked: Engine, pattern: Pattern, progress: OnProgress) -> View:
+def _grepped(asked: Engine | Engines, pattern: Pattern, progress: OnProgress) -> View:
     scope = pattern.scope
     found = asked.grep_stream(
         pattern.p,
@@ -410,7 +424,7 @@ def _at(workspace: Workspace, ref: str) -> Workspace:
     return workspace.at(ref) if ref else workspace
 
 
-def _in_folder(asked: Engine, path: str) -> list[str] | None:
+def _in_folder(asked: Engine | Engines, path: str) -> list[str] | None:
     """What is listed in a folder, folders first and with ``/`` at their end; None for what is none."""
     if asked.coverage().files == 0:
         return None
@@ -422,12 +436,20 @@ def _in_folder(asked: Engine, path: str) -> list[str] | None:
     return sorted(names, key=lambda name: (not name.endswith("/"), name.lower()))
 
 
+def _languages(statuses: Iterable[Status]) -> Counter[str]:
+    """How many files are in each language."""
+    found: Counter[str] = Counter()
+    for status in statuses:
+        found.update(status.languages)
+    return found
+
+
 def _first(path: str) -> str:
     name, slash, _ = path.partition("/")
     return name + slash
 
 
-def _folders(asked: Engine) -> list[str]:
+def _folders(asked: Engine | Engines) -> list[str]:
     """The folders with the fewest others around them."""
     _, folders = asked.listed()
     return sorted(sorted(filter(None, folders), key=lambda path: (path.count("/"), path))[:FOLDERS])

@@ -59,6 +59,7 @@ SIGNALS: Mapping[str, Signal] = {
     "superseded": Signal(-HELD_BACK, "a newer version stands beside it"),
     "platform": Signal(-HELD_BACK, "it is for one platform, and none was named"),
     "changes": Signal(-HELD_BACK, "it is a changelog, a licence or the like, and none was asked for"),
+    "messages": Signal(-HELD_BACK, "it holds translated messages, and none were asked for"),
     "generated": Signal(-1.0, "it is generated"),
     "prose": Signal(3.0, "it matches the prose of the pasted text ({share} of the best match)"),
     "frame": Signal(6.0, "the pasted text names a place in it{what}; frames further from the error count less"),

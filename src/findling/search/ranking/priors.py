@@ -34,6 +34,9 @@ _FLAGS = {
         r"(?:[-_.][^/]*)?$",
         re.IGNORECASE,
     ),
+    "messages": re.compile(
+        r"\.(?:po|pot|xlf|xliff)$|(?:^|/)(?:locales?|i18n|lang|translations)/.*\.(?:json|ya?ml|properties)$"
+    ),
 }
 
 
@@ -61,5 +64,5 @@ def is_superseded(path: str, newest: Mapping[str, int]) -> bool:
 
 @remembered(20_000)
 def path_flags(path: str) -> frozenset[str]:
-    """Which priors apply to a path: test, example, legacy, platform, changes."""
+    """Which priors apply to a path: test, example, legacy, platform, changes, messages."""
     return frozenset(flag for flag, pattern in _FLAGS.items() if pattern.search(path))

@@ -22,7 +22,7 @@
     symbol            path:start-end  kind  name  signature     (then the text, as of a place; it has the signature)
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
                         where what stands before it is another
-                      path:line:column  ref  enclosing  text
+                      path:line:column  ref  enclosing  text    ("write" for "ref" where the line assigns to it)
     callers           the definition, as symbol shows it; then path:line  grade  kind  enclosing  text  [why]
     callees           the same; then path:line  grade  kind  name  "line N"  text  [why], path:line being where it leads
     impact            as callers, with [step N: uses ...]; then path:line  test  name  "N steps", and
@@ -151,7 +151,7 @@ class PlainView:
             for use in result.references:
                 at = f"{use.line}:{use.column}"
                 why = [use.why] if use.why else []
-                kind = ["ref", use.grade] if use.grade else ["ref"]
+                kind = ["write" if words.assigns(use.text, result.name) else "ref", *([use.grade] if use.grade else ())]
                 self._row(use.path, at, *kind, use.enclosing, code=use.text.strip(), marks=why)
         if further := words.symbols_look(results, self._repeated):
             self._line(self._label(further))

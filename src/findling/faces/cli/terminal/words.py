@@ -159,6 +159,12 @@ def symbols_look(results: Sequence[SymbolResult], repeated: str = "") -> str:
     return _look_at(cut, repeated) if len(every) > 1 and not is_typed else ""
 
 
+def assigns(text: str, name: str) -> bool:
+    """Whether a line that uses a name seems to assign to it."""
+    last = re.escape(re.split(r"[.:#]", name)[-1])
+    return re.search(rf"(?<!\w){last}(?:[\"']?\])?\s*(?:[-+*/%&|^:?]{{0,2}}=(?![=>~])|\+\+|--)", text) is not None
+
+
 def how_sure(result: SearchResult) -> str:
     """The confidence, and whether words and meaning agree, where both were asked."""
     agree = result.evidence.agree
