@@ -32,6 +32,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -216,6 +217,15 @@ ANALYSERS = {
 # --- what findling says -----------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def indexed(folder: Path) -> Iterator[tuple[Index, Callable[[FileRow], list[str]]]]:
+    """The index of a folder, brought up to date, within a snapshot; and what reads the lines of a file."""
+    with Engine.open(root=folder, cache=True) as engine:
+        engine.index(embed=False)
+        with engine.store.reader.snapshot():
+            yield engine.store.reader, lambda file: (folder / file.path).read_text("utf-8", "replace").split("\n")
+
+
 def measured(folder: Path) -> list[str]:
     """A row of the table."""
     with gzip.open(kept(folder), "rt") as file:
@@ -223,26 +233,19 @@ def measured(folder: Path) -> list[str]:
     count: Counter[tuple[str, bool | None]] = Counter()
     possible = 0
     took: list[float] = []
-    with Engine.open(root=folder, cache=True) as engine:
-        engine.index(embed=False)
-        index = engine.collection.store.reader
-
-        def lines(file: FileRow) -> list[str]:
-            return (folder / file.path).read_text("utf-8", "replace").split("\n")
-
-        with index.snapshot():
-            for each in told["definitions"]:
-                file = index.file_at(each["path"])
-                symbols = index.symbols(file.blob_id) if file else ()
-                asked = [row for row in symbols if (row.name, row.name_line) == (each["name"], each["line"])]
-                if not file or not asked:
-                    raise SystemExit(f"{folder} is not at {told['commit']}: {each['path']} has no {each['name']}.")
-                began = time.process_time()
-                found = callers(index, [Definition(file, asked[0])], lines=lines).found
-                took.append(time.process_time() - began)
-                grades = {(edge.file.path, edge.use.line): edge.grade for edge in reversed(found)}
-                possible += sum(edge.grade == "possible" for edge in found)
-                count.update((grades.get((path, line), ""), meant) for path, line, _, meant in each["uses"])
+    with indexed(folder) as (index, lines):
+        for each in told["definitions"]:
+            file = index.file_at(each["path"])
+            symbols = index.symbols(file.blob_id) if file else ()
+            asked = [row for row in symbols if (row.name, row.name_line) == (each["name"], each["line"])]
+            if not file or not asked:
+                raise SystemExit(f"{folder} is not at {told['commit']}: {each['path']} has no {each['name']}.")
+            began = time.process_time()
+            found = callers(index, [Definition(file, asked[0])], lines=lines).found
+            took.append(time.process_time() - began)
+            grades = {(edge.file.path, edge.use.line): edge.grade for edge in reversed(found)}
+            possible += sum(edge.grade == "possible" for edge in found)
+            count.update((grades.get((path, line), ""), meant) for path, line, _, meant in each["uses"])
     true = sum(number for (_, meant), number in count.items() if meant)
     left_open = sum(number for (_, meant), number in count.items() if meant is None)
     edges_there = left_open - count["", None]
@@ -314,7 +317,7 @@ def _calls(folder: Path, engine: Engine) -> dict[Key, set[Key]]:
     """What each definition uses by what the analyser says of the drawn names; no tests."""
     with gzip.open(kept(folder), "rt") as file:
         told = json.load(file)
-    index = engine.collection.store.reader
+    index = engine.store.reader
     calls: dict[Key, set[Key]] = {}
     with index.snapshot():
         for each in told["definitions"]:
@@ -352,30 +355,23 @@ def _ways(calls: dict[Key, set[Key]], start: Key) -> dict[Key, list[Key]]:
 def timed(folder: Path) -> str:
     """A row: the processor's time for `callers`, and for `callers` of three steps, of a hundred functions drawn, in
     an engine that stays open."""
-    with Engine.open(root=folder, cache=True) as engine:
-        engine.index(embed=False)
-        index = engine.collection.store.reader
-
-        def lines(file: FileRow) -> list[str]:
-            return (folder / file.path).read_text("utf-8", "replace").split("\n")
-
-        with index.snapshot():
-            every = [
-                Definition(file, symbol)
-                for file in sorted(index.listing(), key=lambda file: file.path)
-                if file.kind == "code" and file.language in LANGUAGES and "test" not in path_flags(file.path)
-                for symbol in index.symbols(file.blob_id)
-                if symbol.kind in KINDS
-            ]
-            drawn = random.Random(SEED).sample(every, min(len(every), DEFINITIONS))
-            row = [folder.name, f"{len(index.listing()):,}"]
-            for steps in (1, 3):
-                took = []
-                for each in drawn:
-                    began = time.process_time()
-                    callers(index, [each], steps, lines=lines)
-                    took.append((time.process_time() - began) * 1000)
-                row.append(f"{statistics.median(took):.0f} / {sorted(took)[len(took) * 95 // 100]:.0f}")
+    with indexed(folder) as (index, lines):
+        every = [
+            Definition(file, symbol)
+            for file in sorted(index.listing(), key=lambda file: file.path)
+            if file.kind == "code" and file.language in LANGUAGES and "test" not in path_flags(file.path)
+            for symbol in index.symbols(file.blob_id)
+            if symbol.kind in KINDS
+        ]
+        drawn = random.Random(SEED).sample(every, min(len(every), DEFINITIONS))
+        row = [folder.name, f"{len(index.listing()):,}"]
+        for steps in (1, 3):
+            took = []
+            for each in drawn:
+                began = time.process_time()
+                callers(index, [each], steps, lines=lines)
+                took.append((time.process_time() - began) * 1000)
+            row.append(f"{statistics.median(took):.0f} / {sorted(took)[len(took) * 95 // 100]:.0f}")
     return f"| {' | '.join(row)} |"
 
 

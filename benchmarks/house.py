@@ -5,7 +5,7 @@
 
 Lines of code are those with code on them: no blank lines, comments or docstrings. Late imports are those of findling's
 own modules inside functions. Circles count every import, late ones and those of a front door's names included, but not
-those for type checkers alone.
+those for type checkers alone. What a module takes from a door that is no package it imports itself.
 """
 
 from __future__ import annotations
@@ -87,12 +87,33 @@ def count(folder: Path) -> House:
         tree = ast.parse(source)
         house.lines += _lines_of_code(source, tree)
         house.functions += sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
-        for target, late in _imported(tree, house.modules):
+        if _is_door(path):
+            continue
+        for target, late in (*_imported(tree, house.modules), *_taken(tree, house.modules)):
             if target != name:
                 house.imports[name].add(target)
                 if late:
                     house.late.append((name, target))
     return house
+
+
+def _is_door(path: Path) -> bool:
+    """Whether a module that is no package only loads others when they are asked for."""
+    return path.stem != "__init__" and "front_door(__name__)\n" in path.read_text("utf-8")
+
+
+def _taken(tree: ast.Module, modules: dict[str, Path]) -> Iterator[tuple[str, bool]]:
+    """The modules that a module takes from a door that is no package."""
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    packages = {
+        alias.name: node.module
+        for node in imports
+        for alias in node.names
+        if (path := modules.get(f"{node.module}.{alias.name}")) and _is_door(path)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
+            yield f"{packages[node.value.id]}.{node.attr}", False
 
 
 def _room(name: str) -> str:

@@ -14,17 +14,7 @@ if TYPE_CHECKING:
     from findling.model.errors import FindlingError
     from findling.model.types import Answer, Query
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "engine.async_engine": "AsyncEngine",
-            "engine.engine": "Engine",
-            "engine.library.library": "Library",
-            "config.options": "Config",
-            "model.errors": "FindlingError",
-            "model.types": "Answer Query",
-        },
-    )
+    __getattr__ = front_door(__name__)
 
 __version__ = "0.2.0.dev0"
 

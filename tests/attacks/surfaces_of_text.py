@@ -412,7 +412,8 @@ class Arguments:
         given = chance.choice(WORDS_OF_ARGUMENTS)
         if name in ("filePath", "path") and chance.random() < 0.5:
             given = os.fspath(self._root / given)
-        return mutation.mutated(chance, given) if chance.random() < 0.4 else given
+        surrogates = chance.random() < 0.1
+        return mutation.mutated(chance, given, surrogates=surrogates) if chance.random() < 0.4 else given
 
     @staticmethod
     def _broken(chance: random.Random, arguments: dict[str, Any]) -> Any:

@@ -233,6 +233,7 @@ def huge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "check", hurried)
     monkeypatch.setattr(looking, "look_again", hurried_again)
     monkeypatch.setattr(freshness, "CHECK_PAUSE", 1_000_000)
+    monkeypatch.setattr("findling.engine.index_jobs.CHECK_PAUSE", 1_000_000)
     monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)
 
 

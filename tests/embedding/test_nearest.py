@@ -43,7 +43,7 @@ def near(engine: Engine, text: str, limit: int) -> tuple[Hit, ...]:
 def by_hand(engine: Engine) -> list[tuple[float, str, int]]:
     """(cosine, path, first line) of every chunk, the nearest first."""
     query = open_embedder().encode_query(QUESTION)
-    store = engine.collection.store
+    store = engine.store
     reader = store.reader
     found = []
     with reader.snapshot():

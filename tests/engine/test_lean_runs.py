@@ -15,6 +15,7 @@ from findling.embedding import bundled_files
 from findling.engine import runs
 from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
+from findling.model.collection import of_folder
 from findling.reading import pool
 from findling.store.local import dense_files, writer
 from findling.store.local.models import Models
@@ -58,19 +59,19 @@ def test_files_without_vectors_are_told_alike_by_whoever_asks(root: Path) -> Non
 def test_the_embedder_is_foretold(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
-    store = OpenStore(root, root / ".findling")
+    store = OpenStore(of_folder(root, root / ".findling"))
     foretold = store.semantics.expected()
     embedder = store.semantics.embedder()
     assert embedder is not None and foretold == embedder.fingerprint == store.semantics.expected()
     store.close()
-    assert OpenStore(root, root / ".findling").semantics.expected() == foretold
+    assert OpenStore(of_folder(root, root / ".findling")).semantics.expected() == foretold
     monkeypatch.setattr(bundled_files, "MODEL_DIR", root / "no-model")
-    assert OpenStore(root, root / ".findling").semantics.expected() is None
+    assert OpenStore(of_folder(root, root / ".findling")).semantics.expected() is None
     monkeypatch.undo()
     write(root, "findling.toml", "[index]\nmax_file_bytes = 900000\n")  # says nothing of the model
-    assert OpenStore(root, root / ".findling").semantics.expected() == foretold
+    assert OpenStore(of_folder(root, root / ".findling")).semantics.expected() == foretold
     write(root, "findling.toml", "[semantic]\nenabled = false\n")
-    assert OpenStore(root, root / ".findling").semantics.expected() is None
+    assert OpenStore(of_folder(root, root / ".findling")).semantics.expected() is None
 
 
 def test_an_index_of_another_models_vectors_is_not_taken_for_complete(root: Path) -> None:

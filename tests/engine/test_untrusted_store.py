@@ -19,6 +19,7 @@ from test_faults import InlinePool
 
 from findling import Engine
 from findling.faces.cli import main as cli
+from findling.model.collection import of_folder
 from findling.model.errors import IndexUnavailable
 from findling.outbound import files
 from findling.outbound.files import NotRead, RootFiles, read_regular_file
@@ -165,7 +166,7 @@ def test_readers_and_the_lock_follow_no_link_by_themselves(root: Path, outside: 
 def test_links_above_the_store_are_the_users_own(tmp_path: Path) -> None:
     make(tmp_path / "real" / "p")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with Engine(tmp_path / "link" / "p", "", tmp_path / "link" / "p" / ".findling") as engine:
+    with Engine(of_folder(tmp_path / "link" / "p", tmp_path / "link" / "p" / ".findling")) as engine:
         assert engine.index().files
         assert engine.search("RetryPolicy").hits
         assert engine.grep("LruCache").total_files == 1

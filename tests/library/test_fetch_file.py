@@ -15,9 +15,9 @@ from file_servers import FileServer, dripping, ended, headed, ranged
 
 from findling.engine.jobs import ENDED, Job
 from findling.engine.library import Library
-from findling.engine.library.collections import Collection
 from findling.engine.library.fetching import fetch_file
 from findling.engine.library.fetching.fetch_requests import FileRequest
+from findling.model.collection import Collection
 from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
 from findling.outbound.fetch import Part
 

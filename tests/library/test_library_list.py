@@ -10,25 +10,27 @@ from pathlib import Path
 import pytest
 
 from findling.engine.library import Library
-from findling.engine.library.collections import LIST, Collection, Collections, check_name, index_name, name_for
+from findling.engine.library.collections import INDEXES, LIST, Collections, check_name, index_name, name_for
+from findling.model.collection import Collection
 from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
 
 
-def row(name: str, path: str = "/srv/docs") -> Collection:
-    return Collection(name, path, "folder", index_name(path), "2025-01-20T10:30:00.000Z", ("a b.md", "ü.md"))
+def row(directory: Path, name: str, path: str = "/srv/docs") -> Collection:
+    index = str(directory / INDEXES / index_name(path))
+    return Collection(name, path, "folder", index, "2025-01-20T10:30:00.000Z", ("a b.md", "ü.md"))
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     with Collections(tmp_path).changing() as rows:
-        rows["docs"] = row("docs")
-        rows["öl"] = row("öl", "/srv/öl")
-    assert Collections(tmp_path).all() == (row("docs"), row("öl", "/srv/öl"))
+        rows["docs"] = row(tmp_path, "docs")
+        rows["öl"] = row(tmp_path, "öl", "/srv/öl")
+    assert Collections(tmp_path).all() == (row(tmp_path, "docs"), row(tmp_path, "öl", "/srv/öl"))
 
 
 def test_a_change_that_fails_changes_nothing(tmp_path: Path) -> None:
     known = Collections(tmp_path)
     with known.changing() as rows:
-        rows["docs"] = row("docs")
+        rows["docs"] = row(tmp_path, "docs")
     with pytest.raises(ZeroDivisionError), known.changing() as rows:
         rows.clear()
         raise ZeroDivisionError
@@ -40,11 +42,12 @@ def test_processes_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from findling.engine.library.collections import Collection, Collections, index_name\n"
+        "from findling.engine.library.collections import Collections\n"
         "for number in range(8):\n"
-        "    with Collections(Path(sys.argv[1])).changing() as rows:\n"
+        "    known = Collections(Path(sys.argv[1]))\n"
+        "    with known.changing() as rows:\n"
         "        name = f'{sys.argv[2]}-{number}'\n"
-        "        rows[name] = Collection(name, f'/srv/{name}', 'folder', index_name(name), '')\n"
+        "        rows[name] = known.new(Path('/srv', name), name)\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(worker)]) for worker in range(3)]
     assert [process.wait(60) for process in running] == [0, 0, 0]
@@ -56,7 +59,7 @@ def test_a_change_by_another_process_is_seen(tmp_path: Path) -> None:
     mine, other = Collections(tmp_path), Collections(tmp_path)
     assert mine.all() == ()
     with other.changing() as rows:
-        rows["docs"] = row("docs")
+        rows["docs"] = row(tmp_path, "docs")
     assert [collection.name for collection in mine.all()] == ["docs"]
 
 
@@ -88,7 +91,7 @@ def test_a_damaged_list_is_an_error_and_stays_as_it_is(text: str, tmp_path: Path
 
 def test_a_whole_row_is_read(tmp_path: Path) -> None:
     (tmp_path / LIST).write_text(listed())
-    assert [collection.index for collection in Collections(tmp_path).all()] == ["d"]
+    assert [collection.directory for collection in Collections(tmp_path).all()] == [tmp_path / INDEXES / "d"]
 
 
 def test_a_list_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
@@ -98,7 +101,7 @@ def test_a_list_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_names(tmp_path: Path) -> None:
-    taken = {name: row(name) for name in ("guide", "guide-2")}
+    taken = {name: row(tmp_path, name) for name in ("guide", "guide-2")}
     assert name_for(Path("/srv/guide"), taken) == "guide-3"
     assert name_for(Path("/srv/click/docs"), {}) == "click-docs"
     assert name_for(Path("/srv/a\x1bb"), {}) == "a-b"

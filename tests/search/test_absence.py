@@ -62,6 +62,8 @@ def asked(text: str) -> list[tuple[str, str]]:
         ("retry_policy()", "symbol", "retry_policy()"),
         ("Outer.inner", "symbol", "Outer.inner"),
         ("class Parser", "symbol", "Parser"),
+        ("where is FooBar defined?", "symbol", "FooBar"),
+        ("what does the function retry_policy() do", "symbol", "retry_policy"),
         ("contxt", "symbol", "contxt"),
         ("--max-attempts", "symbol", "max-attempts"),
         ("src/a.py", "path", "src/a.py"),

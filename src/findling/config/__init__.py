@@ -18,14 +18,4 @@ if TYPE_CHECKING:
     from findling.config.roots import Root, find_root, is_bare, make_store, repositories_in, store_location
     from findling.config.sources import CONFIG_VARIABLE
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "loading": "Loaded Origin load",
-            "option": "is_loopback shown",
-            "options": "EMBEDDING_KEY EXTERNAL_EMBEDDERS OPTIONS RERANK_KEY Config Secret",
-            "provider": "ProviderChoice choose_provider",
-            "roots": "Root find_root is_bare make_store repositories_in store_location",
-            "sources": "CONFIG_VARIABLE",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -14,11 +14,4 @@ if TYPE_CHECKING:
     from findling.contracts.tools import TOOLS, select, why_not_served
     from findling.contracts.workspaces import Workspace, check_roots
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "registry": "call",
-            "tools": "TOOLS select why_not_served",
-            "workspaces": "Workspace check_roots",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -171,7 +171,7 @@ def sync_repo(call: Call, given: Arguments) -> Reply:
 def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
     workspace.engine.check_updates()
-    # A forced synchronisation looks at every file again, which is what a full run from nothing does.
+    # A forced synchronisation reads every file again, so it is a full run.
     job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=workspace.ref_name)
     if job is None:
         active = workspace.jobs.active

@@ -35,7 +35,7 @@ _Answer = TypeVar("_Answer")
 def scope_of(call: Call, given: Arguments) -> DocumentScope:
     """From ``planId``, ``pathPrefix`` and ``tags``, those that are given. Raises `InvalidInput`."""
     prefix = given.get("pathPrefix")
-    root = str(call.workspace.engine.root) if prefix and prefix.startswith("/") else ""  # of several it is a name's
+    root = str(call.workspace.engine.root) if prefix and prefix.startswith("/") else ""  # else of a root's name
     return DocumentScope.of(plan=given.get("planId"), prefix=prefix, tags=given.get("tags", ()), root=root)
 
 
@@ -86,7 +86,7 @@ def ask(
 
 
 def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
-    """That no document's path begins with what is asked for, and which ones are like it, where that is so."""
+    """The note that no document's path begins with the prefix, with similar paths; nothing where one does."""
     known = [file.path for file in found.reader.listing() if file.kind == "docs"]
     if not scope.prefix or found.files or any(path.startswith(scope.prefix) for path in known):
         return {}
@@ -95,7 +95,7 @@ def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
 
 
 def _may_be_asked(folder: str, scope: DocumentScope, code_too: bool, path: str) -> bool:
-    """Whether the file at a path may be in an answer, as far as that tells."""
+    """Whether a file can be in an answer, judged by its path alone."""
     is_document = language_of(path).kind == "docs"
     return code_too or (is_document and scope.allows_path(path) and lies_in(path, folder))
 
@@ -131,7 +131,7 @@ DISABLED = SemanticState(
 def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
     """The state of what is searched, for a question that will be asked by meaning: of several roots one is enough that
     is ready. Raises `ConfigError`, and the index's errors where no root can be asked."""
-    failed: dict[str, FindlingError] = {}  # the question finds them too, and names them
+    failed: dict[str, FindlingError] = {}  # the question will meet these errors too, and report them
     states = list(engine.of_each(workspace.opened, lambda root: _state(root, query), failed).values())
     return next((found for found in states if found.state == "ready"), states[0])
 

@@ -124,7 +124,7 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
 
 
 def mixed(given: Arguments, config: Config, offset: int = 0) -> Query:
-    """What the arguments ask."""
+    """The query of `hybrid_search`."""
     weighted = config.hybrid
     return Query(
         given["query"],
@@ -219,7 +219,7 @@ def _is_expression(query: str) -> bool:
     try:
         search.compile_pattern(query, literal=False, ignore_case=False, word=False)
     except InvalidPattern as error:
-        # It is an expression, but too costly to run, or another tool's: its letters are not what was meant.
+        # A valid expression that is too costly, or in another tool's syntax: it is not meant literally.
         if error.position is None or isinstance(error, OtherSyntax):
             raise
         return False

@@ -27,7 +27,7 @@ LIKE_CODE: frozenset[Family] = frozenset(("code", "graph"))
 """Families whose answers have the metadata and the errors of the code family."""
 
 _SHARED = "shared"
-"""Stands in the file for a parameter that several tools have alike."""
+"""In the file, marks a parameter whose schema several tools share."""
 
 
 class Tool(Struct, frozen=True):
@@ -70,7 +70,7 @@ def find(name: str) -> Tool:
 
 
 def why_not_served(name: str, served: Iterable[str]) -> str:
-    """What there is to say to who calls a tool that is not among those that a server serves."""
+    """Why a tool is not among those that a server serves, as a message to its caller."""
     tool = TOOLS.get(name)
     if tool is None:
         return str(_unknown("tool", name, served, f"The tools are {', '.join(served)}."))
@@ -118,7 +118,7 @@ def _unknown(what: str, name: str, known: Iterable[str], all_of_them: str) -> In
 def object_schema(
     properties: Mapping[str, Any], required: Iterable[str] = (), shared: Mapping[str, Schema] | None = None
 ) -> Schema:
-    """The schema of a tool's arguments: these and no others. ``shared``: what a property that says so is like."""
+    """The schema of a tool's arguments: these and no others. ``shared``: the schemas of shared parameters, by name."""
     found: dict[str, Schema] = {}
     for name, schema in properties.items():
         if schema == _SHARED:

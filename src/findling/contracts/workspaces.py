@@ -9,8 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from findling import engine
 from findling.config import choose_provider, find_root, load
@@ -47,22 +50,15 @@ KEPT = 4
 class Root:
     """One folder that tools work on: its engine, and what goes on over its index.
 
-    ``path`` and ``root`` as for `Engine.open`; nothing is opened or read before it is asked for. ``background``: work
-    that a question leaves undone goes on after the answer (a server does that; a command ends). ``config`` is obeyed
-    instead of what is configured for the root. ``name`` stands before its paths where there are several roots.
+    ``open_engine`` is called when something is first asked of it. ``background``: work that a question leaves undone
+    goes on after the answer (a server does that; a command ends). ``config`` is obeyed instead of what is configured
+    for the root. ``name`` stands before its paths where there are several roots.
     """
 
     def __init__(
-        self,
-        path: StrPath | None,
-        *,
-        root: StrPath | None,
-        cache: bool,
-        config: Config | None,
-        background: bool,
-        name: str = "",
+        self, open_engine: Callable[[], Engine], *, config: Config | None, background: bool, name: str = ""
     ) -> None:
-        self._path, self._root, self._cache = path, root, cache
+        self._open_engine = open_engine
         self.name = name
         self._given = config
         self.background = background
@@ -70,7 +66,6 @@ class Root:
         self._engine: Engine | None = None
         self._jobs: IndexJobs | None = None
         self._documents: Source | None = None
-        self._ref = ""
         self._ref_name = ""
         self._at: dict[str, Root] = {}
         self._watcher: Watcher | None = None
@@ -89,15 +84,8 @@ class Root:
             return self
         root = self._at.pop(found.commit_id, None)
         if root is None:
-            root = Root(
-                self._path,
-                root=self._root,
-                cache=self._cache,
-                config=self._given,
-                background=self.background,
-                name=self.name,
-            )
-            root._ref = found.commit_id
+            opening = partial(engine.Engine, replace(self.engine.collection, ref=found), config=self._given)
+            root = Root(opening, config=self._given, background=self.background, name=self.name)
             root.started = self.started
         root._ref_name = found.name
         self._at[found.commit_id] = root
@@ -136,7 +124,7 @@ class Root:
     @property
     def jobs(self) -> IndexJobs:
         if self._jobs is None:
-            self._jobs = engine.IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
+            self._jobs = engine.IndexJobs(self.engine)
         return self._jobs
 
     @property
@@ -164,7 +152,7 @@ class Root:
                 return
         except FindlingError:
             return
-        self._watcher = engine.Watcher(self._open_engine, at_once=opened.config.library.max_file_watcher_concurrency)
+        self._watcher = engine.Watcher(opened.another, at_once=opened.config.library.max_file_watcher_concurrency)
         self._watcher.start()
         opened.listen()
 
@@ -222,11 +210,6 @@ class Root:
             self._engine.close()
         self._documents = None
 
-    def _open_engine(self) -> Engine:
-        return engine.Engine.open(
-            self._path, root=self._root, cache=self._cache, config=self._given, ref=self._ref or None
-        )
-
 
 class _Shared:
     """What the views of a workspace have in common (`Workspace.at`)."""
@@ -257,14 +240,16 @@ class Workspace:
         self.folders = check_roots(path, roots)
         """The roots by name, whether or not they can be opened; none where there is only one. A folder that holds
         repositories stands for these, and for the files beside them."""
+        only = root if root is not None else next(iter(roots), None)
         if len(self.folders) < 2:
-            only = root if root is not None else next(iter(roots), None)
             self.folders = {} if config is not None else _projects_in(path, only)
-        named = {
-            name: Root(folder, root=folder, cache=cache, config=config, background=background, name=name)
-            for name, folder in self.folders.items()
-        } or {"": Root(path, root=only, cache=cache, config=config, background=background)}
-        self.by_name: Mapping[str, Root] = named
+
+        def made(name: str, inside: StrPath | None, folder: StrPath | None) -> Root:
+            opening = partial(engine.Engine.open, inside, root=folder, cache=cache, config=config)
+            return Root(opening, config=config, background=background, name=name)
+
+        named = {name: made(name, folder, folder) for name, folder in self.folders.items()}
+        self.by_name: Mapping[str, Root] = named or {"": made("", path, only)}
         """The roots that a call works on; '' is the name of one that is alone."""
         self.absent: Mapping[str, FindlingError] = {}
         """The roots that lack the ref of this call, by name, each with its error."""

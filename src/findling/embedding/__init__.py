@@ -25,13 +25,4 @@ if TYPE_CHECKING:
     from findling.embedding.opening import open_embedder
     from findling.embedding.word_nearness import NameCosines, nearness, specificity
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "bundled": "shared",
-            "bundled_files": "knows",
-            "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint coding_of takes_documents",
-            "opening": "open_embedder",
-            "word_nearness": "NameCosines nearness specificity",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import freshness, indexes
+    from findling.engine import freshness, indexes, state
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine
     from findling.engine.engines import Engines, collection_of, of_each
@@ -24,20 +24,4 @@ if TYPE_CHECKING:
     from findling.engine.semantics import open_chosen
     from findling.engine.watching import Watch, Watcher
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "configuration": "Recipe",
-            "engine": "GREP_LINES Engine",
-            "engines": "Engines collection_of of_each",
-            "freshness": "",
-            "index_jobs": "IndexJobs",
-            "indexes": "",
-            "questions": "OnProgress",
-            "repositories": "Repositories projects_in repositories_of without_known",
-            "refs": "MAX_REF_CHARS find_ref ref_names",
-            "scope": "NOTHING_CHECKED_OUT",
-            "semantics": "open_chosen",
-            "watching": "Watch Watcher",
-        },
-    )
+    __getattr__ = front_door(__name__)

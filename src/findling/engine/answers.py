@@ -21,8 +21,8 @@ from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
 from findling.engine.scope import no_file_fits
-from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.state import coverage, coverage_of
+from findling.engine.searched import OpenCollection, Searched, coverage_of_names, joined_coverage, not_searched
+from findling.engine.state import coverage
 from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of
@@ -31,7 +31,6 @@ from findling.model.text_encodings import as_utf8
 from findling.model.types import (
     Answer,
     Confidence,
-    Coverage,
     EmbedderProblem,
     Meaning,
     Mode,
@@ -43,7 +42,6 @@ from findling.model.types import (
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
-from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.search.searcher import Found, Searcher
@@ -403,43 +401,12 @@ def _texts(bodies: Sequence[search.Body], most: int) -> list[str]:
     return texts
 
 
-def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
-    """Notes on files that should have been searched and were not."""
-    pairs = zip(searched.collections, every, strict=True)
-    return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
-
-
-def coverage_of_names(searched: OpenCollection) -> Coverage:
-    """The coverage of an answer from names. Within the reader's snapshot."""
-    store, folder = searched.store, searched.folder
-    if store.first_answer is not None:
-        return store.first_answer.coverage(vectors_wanted=False)
-    covered = replace(coverage_of(store, None), vectors_wanted=False)
-    if folder and store.reader.manifest is not None:
-        left_out = Counter(reason for path, reason, _ in store.reader.listed.skipped() if lies_in(path, folder))
-        covered = replace(covered, skipped=dict(left_out.most_common()))
-    return covered
-
-
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
     """The note on a problem with the embedder, '' for none."""
     if problem is None:
         return ""
     said = f"{problem.message} Run 'findling embed'." if problem.kind == "mismatch" else problem.message
     return said if mode == "semantic" else f"{said} Only text and names were searched."
-
-
-def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
-    """As `not_searched`, for one collection."""
-    at_ref = isinstance(store, RefStore)
-    if nothing := scopes.nothing_here(store, covered.files):
-        return nothing
-    unread = covered.unread
-    if not unread:
-        return []
-    were = "was" if unread == 1 else "were"
-    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
-    return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]
 
 
 _PRESENT = frozenset(("not_found", "outside_root", "no_files"))

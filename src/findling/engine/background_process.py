@@ -11,6 +11,7 @@ from findling.config.roots import cache_folder
 from findling.engine import index_jobs
 from findling.engine.engine import Engine
 from findling.engine.small_files import Turns
+from findling.model.collection import of_folder
 from findling.model.errors import FindlingError
 
 _NICE = 19
@@ -33,7 +34,7 @@ def main(root: str, directory: str, ref: str) -> int:
     """Index a folder, or a commit of it, to the end, as a job that `status` tells of and `findling stop` ends; 1 where
     that failed."""
     _step_back()
-    with Engine(Path(root), "", Path(directory)) as opened:
+    with Engine(of_folder(Path(root), Path(directory))) as opened:
         engine = opened.at(ref)
         job = index_jobs.begin(engine)
         if job is None:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from findling.sources.selection import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
-"""Of a project (`findling.config.sources`)."""
+"""The configuration files of a project (`findling.config.sources`)."""
 
 VARIABLES = "FINDLING_"
-"""How the names of the environment's variables begin."""
+"""The prefix of findling's environment variables."""
 
 
 class Recipe(Struct, frozen=True):
-    """Which files an index holds and how documents are cut, where somebody else has decided that. ``pages``: web pages
-    are read as people see them. ``turns`` bound how many indexes are brought up to date at once (``runs``), and given
-    vectors (``embedding``)."""
+    """Which files an index holds and how documents are cut, where the library decides it and not the configuration.
+    ``pages``: web pages are read as people see them. ``turns`` bound how many indexes are brought up to date at once
+    (``runs``), and given vectors (``embedding``)."""
 
     wanted: DiscoveryOptions
     docs: DocLimits
@@ -42,7 +42,7 @@ class Recipe(Struct, frozen=True):
 
 
 class Configuration:
-    """One root's. ``notes`` collects what the loader warns of. Every question raises `ConfigError`.
+    """The configuration of one root. ``notes`` collects the loader's warnings. Each property raises `ConfigError`.
 
     A ``recipe`` is taken instead of what the configuration says of the same; a ``config`` instead of what would be
     read.
@@ -53,14 +53,14 @@ class Configuration:
     ) -> None:
         self._root = root
         self._notes = notes
-        self._given = config
+        self.given = config
         self.recipe = recipe
 
     @cached_property
     def config(self) -> Config | None:
         """None where nothing is configured, so that every default holds."""
-        if self._given is not None or not self._exists():
-            return self._given
+        if self.given is not None or not self._exists():
+            return self.given
         loaded = config.load(self._root)
         self._notes += loaded.warnings
         return loaded.config
@@ -110,7 +110,7 @@ class Configuration:
 
     @property
     def chunking(self) -> str:
-        """The id of `limits`; nothing is imported to say that they are the default ones."""
+        """The id of `limits`; '' for the default ones, without an import."""
         return "" if self.config is None and self.recipe is None else self.limits.id
 
     @property
@@ -151,7 +151,7 @@ class Configuration:
 
     @property
     def most_bytes_of_all(self) -> int | None:
-        """What the indexes of all folders may take together; None without a limit, and for the library's."""
+        """What the indexes of all folders may take together; None without a limit; indexes of the library have none."""
         return None if self.config is None or self.recipe is not None else self.config.index.max_total_bytes
 
     def _exists(self) -> bool:

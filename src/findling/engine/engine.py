@@ -23,13 +23,14 @@ from findling.engine import parts
 from findling.engine.configuration import Recipe
 from findling.engine.freshness import Freshened, Question, freshen
 from findling.engine.questions import OnProgress, Questions
-from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
+from findling.engine.refs import RefStore, check_scope, committed_at, find_ref
 from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
+from findling.model.collection import Collection, Ref, of_folder
 from findling.model.types import (
     Coverage,
     Freshness,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import DocumentModel, DocumentText
     from findling.engine.jobs import Job, RunningJob
-    from findling.engine.searched import OpenCollection
     from findling.engine.state import Health
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
@@ -80,21 +80,15 @@ def _mends(method: _Method) -> _Method:
 class Engine(Questions):
     """Search over one folder. Use `Engine.open`, and as a context manager."""
 
-    def __init__(
-        self,
-        root: Path,
-        scope: str,
-        store_dir: Path,
-        *,
-        cache: bool = False,
-        recipe: Recipe | None = None,
-        config: Config | None = None,
-    ) -> None:
+    def __init__(self, collection: Collection, *, recipe: Recipe | None = None, config: Config | None = None) -> None:
         """``config``: as for `open`. ``recipe``: what is indexed and how, instead of what the configuration says; then
-        the index stays in ``store_dir`` whether or not the root could hold it."""
-        self.root = root
-        self.scope = scope
-        self._store = OpenStore(root, store_dir, cache=cache, recipe=recipe, config=config)
+        the index stays where it is whether or not the root could hold it."""
+        store = OpenStore(collection, recipe=recipe, config=config)
+        if collection.shared:
+            store = RemoteStore(store, collection.shared)
+        elif collection.ref is not None:
+            store = RefStore(store, collection.ref)
+        self._store = store
         self._refs: dict[str, Engine] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         """What holds an index that is not to stay."""
@@ -122,18 +116,40 @@ class Engine(Questions):
         found = roots.find_root(where, root=folder, may_be_gone=ref is not None)
         location = roots.store_location(found.root, cache=cache, create=False)
         # Nothing is open yet, so an engine that another is made from needs no closing.
-        engine = cls(found.root, found.scope, location.directory, cache=cache, config=config)
+        engine = cls(of_folder(found.root, location.directory, folder=found.scope, cache=cache), config=config)
         with suppress(errors.ConfigError):  # what is wrong is said when something first depends on it
             if (url := engine._store.configuration.store_url) is not None:
                 engine._store = RemoteStore(engine._store, url)
-                if engine._store.configuration.collections:
-                    engine.scope = ""  # they have folders of their own
             elif file_alone and ref is None and not engine._store.exists and (found.root / found.scope).is_file():
                 engine._read_alone()
         engine = engine.at(ref)
         if ref is not None:
             check_scope(found.root, engine.ref, engine.scope)
         return engine
+
+    @property
+    def collection(self) -> Collection:
+        """What is searched."""
+        return self._store.collection
+
+    @property
+    def store(self) -> OpenStore:
+        """What is open of the collection, for the other parts of this package."""
+        return self._store
+
+    def another(self) -> Engine:
+        """A new engine that searches the same, for another thread."""
+        configuration = self._store.configuration
+        return Engine(self.collection, recipe=configuration.recipe, config=configuration.given)
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        return self._store.root
+
+    @property
+    def scope(self) -> str:
+        return self._store.collection.folder
 
     @property
     def is_shared(self) -> bool:
@@ -143,7 +159,7 @@ class Engine(Questions):
     @property
     def in_cache(self) -> bool:
         """Whether the index was asked for in the user's cache folder."""
-        return self._store.in_cache
+        return self._store.collection.cache
 
     @property
     def store_dir(self) -> Path:
@@ -214,12 +230,8 @@ class Engine(Questions):
         key = roots.LIVE if found is None else found.commit_id
         engine = self._refs.pop(key, None)
         if engine is None:
-            engine = Engine(self.root, self.scope, self.store_dir, cache=self._store.in_cache)
+            engine = Engine(replace(self.collection, ref=found))
             engine._store.configuration = self._store.configuration
-            if far:
-                engine._store = RemoteStore(engine._store, far.url, found)
-            elif found is not None:
-                engine._store = RefStore(self._store, found)
         if found is not None:
             engine._store.notes += [note for note in found.notes if note not in engine._store.notes]
         self._refs[key] = engine
@@ -236,7 +248,7 @@ class Engine(Questions):
         wanted = replace(self.wanted, files=(self.scope,))
         self._folder = tempfile.TemporaryDirectory(prefix="findling-", ignore_cleanup_errors=True)
         recipe = Recipe(wanted, self._store.configuration.limits.docs)
-        self._store = OpenStore(self.root, Path(self._folder.name), recipe=recipe)
+        self._store = OpenStore(replace(self.collection, index=self._folder.name), recipe=recipe)
 
     def close(self) -> None:
         while self._refs:
@@ -342,11 +354,6 @@ class Engine(Questions):
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
         store = self._store
         return store.mending(lambda: freshen(store, asked), lambda: store.may_begin_anew(asked.wait_s))
-
-    @property
-    def collection(self) -> OpenCollection:
-        """What is searched here, as one of several (`Engines`)."""
-        return parts.searched.OpenCollection(self._store, self.scope)
 
     @_mends
     def reembed(
@@ -478,8 +485,8 @@ class Engine(Questions):
         """As `grep`, file by file: iterate over the answer, then ask for its ``totals``. ``show_secrets``: they are not
         masked, for the eyes of the user alone; then the index is of no help."""
         at, exact = self.at(ref), parts.text_search
-        request = replace(exact.request_of(at._store, self.scope, pattern, options), limit=limit)
-        return exact.opened(at._store, request, by_time=options.get("sort") == "modified", show_secrets=show_secrets)
+        request = replace(exact.request_of(at.store, self.scope, pattern, options), limit=limit)
+        return exact.opened(at.store, request, by_time=options.get("sort") == "modified", show_secrets=show_secrets)
 
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
         """The state of the index, looked at without changing it.
@@ -487,7 +494,7 @@ class Engine(Questions):
         ``unlisted``: among what is left out are also files and folders that git ignores, and pipes and devices, which
         no run lists; in a tree of 70,000 files that takes half a second.
         """
-        return parts.state.status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
+        return parts.state.status(self._store if ref is None else self.at(ref).store, unlisted=unlisted)
 
     def health(self) -> Health:
         """Whether what answers rest on is there and can be read."""
@@ -588,7 +595,7 @@ class Engine(Questions):
 
     @cached_property
     def _answers(self) -> Answers:
-        return parts.answers.Answers(parts.searched.Searched([self.collection]))
+        return parts.answers.Answers(parts.searched.Searched([parts.searched.OpenCollection(self._store)]))
 
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:

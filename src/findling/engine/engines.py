@@ -88,7 +88,7 @@ class Engines(Questions):
             def alone(name: str) -> tuple[Freshness, str]:
                 engine = self.engines[name]
                 engine.answered(_of_one(asked, name), answer)
-                engine.collection.store.put_notes_back()
+                engine.store.put_notes_back()
                 return fresh[name]
 
             fresh = of_each({name: name for name in fresh}, alone, self.problems)
@@ -105,7 +105,7 @@ class Engines(Questions):
         def freshen(name: str) -> tuple[Freshness, str]:
             engine = self.engines[name]
             found = engine.freshen(replace(_of_one(asked, name), wait_s=next(time_s)))
-            if not engine.collection.store.searchable:
+            if not engine.store.searchable:
                 raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
             return found
 
@@ -191,7 +191,7 @@ class Engines(Questions):
     def _of(self, names: Iterable[str]) -> Answers:
         wanted = tuple(names)
         if wanted not in self._answers:
-            collections = [replace(self.engines[name].collection, name=name) for name in wanted]
+            collections = [parts.searched.OpenCollection(self.engines[name].store, name) for name in wanted]
             self._answers[wanted] = parts.answers.Answers(parts.searched.Searched(collections))
         return self._answers[wanted]
 

@@ -54,10 +54,11 @@ READ_BYTES = 2_000_000
 """What is read of a folder for one question: as many files, with no more text than this."""
 
 LARGE_BYTES, LARGE_FILES = 200_000, 12
-"""Larger files are read only where they are among the so many closest: one takes the time of twenty."""
+"""A larger file is read only if it is among the first ``LARGE_FILES``: it takes the time of twenty others."""
 
 WORTH_BYTES, OF_FIVE, WORKER_S = 300_000, 3, 5.0
-"""From so much text on another process reads three files of five, in at most this time."""
+"""If there is at least this much text, another process reads three of every five files, and may take this many
+seconds."""
 
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""
@@ -66,7 +67,8 @@ COMPOUNDS = 12
 """Pairs of words that are looked for as one name, of a long question."""
 
 LIKE_TERMS, NEAR_LINES = 24, 30
-"""What is like a file is looked for by so many of its terms, what is like a place by those of the lines around it."""
+"""To find what is like a file, so many of its terms are searched for; for a place in it, the terms of so many lines
+around it."""
 
 SCAN_S, LEAST_SCAN_S = 5.0, 1.0
 """Time for listing and going through all files, and how much of it the listing leaves; a slow disk must not hold a
@@ -112,13 +114,13 @@ class FirstAnswer(Struct):
         return len(self.found) - sum(path in self.states for path, _, _ in self.found)
 
     def channel(self) -> SemanticChannel | None:
-        """Of all parts that have vectors."""
+        """Searches the parts that have vectors by meaning; None where none has any."""
         return SemanticChannel(self.index, self.embedder, MODEL) if self.embedder is not None else None
 
     def coverage(self, *, vectors_wanted: bool) -> Coverage:
         """Every file that was gone through counts as searched; pending are those that were not read."""
         manifest = self.index.manifest
-        assert manifest is not None  # something is always held, if only nothing
+        assert manifest is not None  # it has one from the beginning, if only of no files
         return Coverage(
             files=manifest.files,
             chunks=manifest.chunks,
@@ -172,7 +174,7 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
 
 
 def _asked(question: Question, files: Files, max_bytes: int) -> Asked:
-    """What the text of all files is gone through for."""
+    """What the scan looks for in every file."""
     if question.query and not question.to_the_letter:
         return _by_words(analyse(question.query))
     terms: Mapping[str, float] = {question.query.strip().lower(): 1.0} if question.query else {}
@@ -184,7 +186,7 @@ def _asked(question: Question, files: Files, max_bytes: int) -> Asked:
 
 
 def _said_by(files: Files, path: str, line: int | None, max_bytes: int) -> Mapping[str, float]:
-    """The terms that a file says most, or that stand near one of its lines; none of what is no text."""
+    """The most frequent terms of a file, or those near one of its lines; none for a binary file."""
     read = files.read(path, max_bytes)
     decoded = None if isinstance(read, NotRead) else decode(read[1])
     if not isinstance(decoded, Decoded):
@@ -229,7 +231,7 @@ def _read(
 
 
 def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
-    """Of all that was gone through; lengths as in what was read."""
+    """Statistics of all scanned files; their lengths are estimated from those that were read."""
     manifest = index.manifest
     read = sum(file.size for file in index.listing()) or 1
     share = scanned.bytes / read
@@ -246,8 +248,8 @@ MODEL = 1
 
 
 def _beside(opened: OpenStore, size: int, *, vectors: bool) -> AbstractContextManager[Worker | None]:
-    """A process that reads some of so many bytes, where that is worth while and there is a processor for it; it starts
-    while files are scanned. ``vectors``: it makes those too, if they are the bundled model's."""
+    """A process that reads some of the files, if there are enough bytes and a free processor. It starts while files
+    are scanned. ``vectors``: it makes those too, if they are the bundled model's."""
     if size < WORTH_BYTES or (os.cpu_count() or 1) == 1:
         return nullcontext()
     expected = opened.semantics.expected() if vectors else None
@@ -262,7 +264,8 @@ def take_in(
     embedder: Embedder | None = None,
     worker: Worker | None = None,
 ) -> list[SkippedFile]:
-    """Let files (path, bytes) stand in an index in place of what it had of them; those left out, with the reason.
+    """Put files (path, bytes) into an index, in place of their earlier versions. Gives those left out, with the
+    reason.
 
     With an ``embedder`` their chunks get its vectors; a ``worker`` reads some of them meanwhile.
     """
@@ -297,8 +300,8 @@ _Answered = list[tuple[str, bytes, "Reading | Embedded | SkippedFile"]]
 
 
 def _prepared(files: list[tuple[str, bytes]], limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
-    """Each file with what is known of it, those read here before those that a worker reads meanwhile. What that was
-    given and does not answer on in time is left out."""
+    """Each file with what is known of it, those read here before those that a worker reads meanwhile. A file that
+    the worker does not answer in time is left out."""
     given: list[tuple[str, bytes, bool]] = []
     if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
         given = [(path, data, True) for place, (path, data) in enumerate(files) if place % 5 < OF_FIVE]

@@ -18,7 +18,7 @@ from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.remote.store import RemoteStore
 from findling.engine.runs import OnProgress, add_vectors, run
-from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.engine.store import CHECK_PAUSE, WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, IndexReport, Progress, TreeState
@@ -35,9 +35,6 @@ CHECK_S = 0.05
 
 WHOLE_CHECK_S = 1.0
 """Time for looking at a large tree otherwise; 63,000 files take about half of it."""
-
-CHECK_PAUSE = 10
-"""After a whole look at a large tree, the next one waits for this many times as long as it took."""
 
 SMALL_TREE = 12_000
 SMALL_CHECK_S = 1.5

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
-from findling.engine import freshness
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
-from findling.engine.store import OpenStore
+from findling.engine.store import CHECK_PAUSE, OpenStore
 from findling.model.errors import FindlingError
 from findling.model.plurals import count
 from findling.model.types import Progress
@@ -124,13 +123,12 @@ MOST_REST_S = 10.0
 
 
 class IndexJobs:
-    """The jobs of one root in this process, one at a time: each has a thread and an engine (``open_engine``)."""
+    """The jobs of what an engine searches in this process, one at a time: each has a thread and an engine."""
 
-    def __init__(self, open_engine: Callable[[], Engine], store_dir: Path, place: tuple[str, str]) -> None:
-        """``place``: as `Engine.manifest_key`."""
-        self._open_engine = open_engine
-        self._records = records_of(store_dir)
-        self._place = _place_of(*place)
+    def __init__(self, engine: Engine) -> None:
+        self._another = engine.another
+        self._records = records_of(engine.store_dir)
+        self._place = _place_of(*engine.manifest_key)
         self._lock = threading.Lock()
         self._job: RunningJob | None = None
         self._thread: threading.Thread | None = None
@@ -173,7 +171,7 @@ class IndexJobs:
     def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
         def work() -> Mapping[str, Any]:
             started = time.monotonic()
-            with self._open_engine() as engine:
+            with self._another() as engine:
                 if job.job.mode == "full":
                     report = engine.index(force=force, progress=job)
                 else:
@@ -181,7 +179,7 @@ class IndexJobs:
             changed = report.changed + report.removed
             found_work = bool(changed or report.embedded)
             now = time.monotonic()
-            rest_s = 0.0 if found_work else min(freshness.CHECK_PAUSE * (now - started), MOST_REST_S)
+            rest_s = 0.0 if found_work else min(CHECK_PAUSE * (now - started), MOST_REST_S)
             self._rests_until = now + rest_s
             job.kept = asked_for or found_work
             return {"changed_files": changed}

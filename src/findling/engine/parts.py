@@ -21,21 +21,5 @@ if TYPE_CHECKING:
         state,
         text_search,
     )
-
-__all__ = [
-    "answers",
-    "documents",
-    "edges",
-    "embedding_pass",
-    "explain",
-    "first_answers",
-    "index_jobs",
-    "indexer",
-    "indexes",
-    "searched",
-    "state",
-    "text_search",
-]
-
-if not TYPE_CHECKING:
-    __getattr__ = front_door(__name__, dict.fromkeys(__all__, ""))
+else:
+    __getattr__ = front_door(__name__)

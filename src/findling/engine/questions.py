@@ -77,8 +77,10 @@ class EdgeOptions(Waiting, total=False):
 class Questions(ABC):
     """`engine.Engine` asks one folder, `engines.Engines` several."""
 
-    scope = ""
-    """The folder that is searched, from the root, '' for all."""
+    @property
+    def scope(self) -> str:
+        """The folder that is searched, from the root, '' for all."""
+        return ""
 
     @abstractmethod
     def at(self, ref: str | None) -> Questions:

@@ -10,12 +10,15 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from findling import outbound, sources
 from findling.config import roots
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
+from findling.model.collection import Ref
 from findling.outbound.files import Files
 from findling.store import local as stored
 
@@ -32,25 +35,6 @@ _NAMES_BYTES = 4_000_000
 
 _COMPARED_NAMES = 500
 """Of these as many are compared letter by letter, which would take three seconds for 50,000."""
-
-
-class Ref(NamedTuple):
-    """A commit, by the name that was asked for."""
-
-    name: str
-    commit_id: str
-    ambiguous: bool = False
-    """The name is that of a branch and of a tag, or of more."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What an answer about it has to say of the name."""
-        if not self.ambiguous:
-            return ()
-        return (
-            f"{self.name!r} names more than one ref, or begins the id of a commit; the one that git "
-            "prefers is searched (tags before branches). Write heads/NAME for a branch, tags/NAME for a tag.",
-        )
 
 
 # --- names --------------------------------------------------------------------------------------------------------
@@ -152,12 +136,12 @@ def _likely(asked: str, names: Sequence[str]) -> Sequence[str]:
 
 
 class RefStore(OpenStore):
-    """The store of a folder as it holds one commit; configuration and place are those of ``base``."""
+    """The store of a folder's commit; configuration and place are those of ``base``."""
 
     lasting = True
 
     def __init__(self, base: OpenStore, ref: Ref) -> None:
-        super().__init__(base.root, base.directory, cache=base.in_cache)
+        super().__init__(replace(base.collection, ref=ref))
         self.ref = ref
         self.configuration = base.configuration
         self.on_close.append(self._end_git)

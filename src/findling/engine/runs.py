@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OnProgress = Callable[[Progress], None]
 
 FAILED_SHOWN = 5
-"""Files with passages that could not be embedded, one sentence each."""
+"""The most files with failed passages that a report names, one sentence each."""
 
 
 def run(
@@ -69,7 +69,8 @@ def run(
                 report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
                     paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
-            except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
+            except CutOtherwise:
+                # A second time the error is raised: two processes that disagree would cut all files again and again.
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
@@ -117,7 +118,7 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
         parts.index_jobs.running_job(store, progress, whole=True) as job,
         soundness.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
-        fresh = OpenStore(store.root, folder, cache=store.in_cache)
+        fresh = OpenStore(replace(store.collection, index=str(folder)))
         fresh.configuration = store.configuration
         try:
             report = run(fresh, paths=None, embed=embed, progress=job, wait_s=WRITER_WAIT_S)
@@ -166,8 +167,8 @@ def _indexer(
 
 
 def _made_at_once(store: OpenStore) -> Fingerprint | None:
-    """The bundled model, where it is what vectors are made by, and nobody has to wait for a turn to make some: the
-    worker processes make them of what they read."""
+    """The bundled model, if it makes the vectors and no turn has to be waited for: then worker processes embed what
+    they read."""
     recipe = store.configuration.recipe
     if recipe is not None and "embedding" in recipe.turns:
         return None
@@ -176,7 +177,7 @@ def _made_at_once(store: OpenStore) -> Fingerprint | None:
 
 
 def _open_to_embed(store: OpenStore) -> None:
-    """Import and open what the vectors of new contents take, where that asks nobody for anything."""
+    """Import and open the embedder early, unless opening it asks another program or server."""
     if store.semantics.expected() is not None:
         _ = parts.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
@@ -283,7 +284,7 @@ def _embed(
 
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
-    """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
+    """Bring the file of sign bits up to date where that is worth while; a process that is writing now will do it."""
     reader = store.reader
     with reader.snapshot():
         model_id = reader.models.id_of(fingerprint.id)

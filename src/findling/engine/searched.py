@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from findling.engine.refs import RefStore
+from findling.engine.scope import nothing_here
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
-from findling.engine.state import coverage
+from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
+from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.text_encodings import TextFilter
 from findling.model.types import Coverage, EmbedderProblem, SkippedFile
+from findling.search.scope import lies_in
 from findling.store.joined import JoinedIndex, Part
 from findling.store.protocols import Index
 
@@ -32,12 +36,16 @@ if TYPE_CHECKING:
 
 
 class OpenCollection(Struct, frozen=True):
-    """A collection whose store can be opened. Only ``folder`` is searched ('' for all of it). ``name`` stands before
-    its paths in an answer; '' adds nothing."""
+    """A collection's store, which is opened on first use. ``name`` stands before its paths in an answer; '' adds
+    nothing."""
 
     store: OpenStore
-    folder: str = ""
     name: str = ""
+
+    @property
+    def folder(self) -> str:
+        """The only folder of it that is searched, '' for all."""
+        return self.store.collection.folder
 
     def path(self, path: str) -> str:
         return f"{self.name}/{path}" if self.name else path
@@ -275,3 +283,34 @@ def joined_coverage(every: Iterable[Coverage]) -> Coverage:
         scanned=sum(each.scanned for each in found),
         vectors_wanted=any(each.vectors_wanted for each in found),
     )
+
+
+def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
+    """Notes on files that should have been searched and were not."""
+    pairs = zip(searched.collections, every, strict=True)
+    return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
+
+
+def coverage_of_names(searched: OpenCollection) -> Coverage:
+    """The coverage of an answer from names. Within the reader's snapshot."""
+    store, folder = searched.store, searched.folder
+    if store.first_answer is not None:
+        return store.first_answer.coverage(vectors_wanted=False)
+    covered = replace(coverage_of(store, None), vectors_wanted=False)
+    if folder and store.reader.manifest is not None:
+        left_out = Counter(reason for path, reason, _ in store.reader.listed.skipped() if lies_in(path, folder))
+        covered = replace(covered, skipped=dict(left_out.most_common()))
+    return covered
+
+
+def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
+    """As `not_searched`, for one collection."""
+    at_ref = isinstance(store, RefStore)
+    if nothing := nothing_here(store, covered.files):
+        return nothing
+    unread = covered.unread
+    if not unread:
+        return []
+    were = "was" if unread == 1 else "were"
+    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
+    return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]

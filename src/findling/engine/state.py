@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -19,7 +20,9 @@ from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
 from findling.store.local import layout, schema, soundness
+from findling.store.local.lock import WriterLock
 from findling.store.local.schema import FORMAT_VERSION, IndexDamaged
+from findling.store.local.soundness import check_sqlite as check_sqlite
 
 
 def coverage(store: OpenStore) -> Coverage:
@@ -101,6 +104,31 @@ def health(store: OpenStore) -> Health:
     if problem.startswith("The text index"):
         return Health(gone, "", problem, readable)
     return Health(gone, problem, "", readable)
+
+
+class IndexOnDisk(Struct, frozen=True):
+    """What `findling doctor` checks. ``problem``: why the index cannot be read, '' for none. ``older``: an earlier
+    version of findling wrote it. ``journal_mode``: SQLite's, '' where it does not say. ``written``: another process
+    is writing it now."""
+
+    problem: str
+    older: bool = False
+    journal_mode: str = ""
+    written: bool = False
+
+
+def index_on_disk(directory: Path) -> IndexOnDisk | None:
+    """None where no index lies in a folder."""
+    if not (directory / layout.DATABASE).exists():
+        return None
+    if problem := soundness.problem(directory):
+        return IndexOnDisk(problem, older=soundness.is_older(directory))
+    mode = soundness.journal_mode(directory / layout.DATABASE)
+    try:
+        WriterLock(directory, wait_s=0.0).release()
+    except errors.IndexBusy:
+        return IndexOnDisk("", journal_mode=mode, written=True)
+    return IndexOnDisk("", journal_mode=mode)
 
 
 UNLISTED_S = 5.0

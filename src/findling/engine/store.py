@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from msgspec.structs import replace
+
 from findling import search, sources
 from findling.config import roots
 from findling.engine import parts
@@ -30,10 +32,14 @@ from findling.store.protocols import Index
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.first_answers import FirstAnswer, Kept
+    from findling.model.collection import Collection
     from findling.sources.selection import Found
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
+
+CHECK_PAUSE = 10
+"""After a whole look at a large tree, the next one waits for this many times as long as it took."""
 
 REPLACED_AGAIN = 3
 """How often work is repeated when another process replaces the index meanwhile."""
@@ -50,35 +56,26 @@ a large tree spends only a moment on looking, and a server soon looks at all of 
 
 
 class OpenStore:
-    """A root's store as it is open: its reader, embedder and notes. For one thread.
+    """A collection's store as it is open: its reader, embedder and notes. For one thread.
 
-    ``directory`` may move to the user's cache folder when the root turns out not to be writable, but not where
-    there is a ``recipe``. ``notes`` are sentences for the next answer. ``lasting``: what is indexed cannot vanish from
-    where it was read.
+    The index may move to the user's cache folder when the root turns out not to be writable, but not where there is a
+    ``recipe``. ``notes`` are sentences for the next answer. ``lasting``: what is indexed cannot vanish from where it
+    was read.
     """
 
     lasting: ClassVar[bool] = False
     far: ClassVar[bool] = False
     """Whether it takes a round trip over a network to ask the index anything."""
 
-    def __init__(
-        self,
-        root: Path,
-        directory: Path,
-        *,
-        cache: bool = False,
-        recipe: Recipe | None = None,
-        config: Config | None = None,
-    ) -> None:
-        self.root = root
-        self.directory = directory
+    def __init__(self, collection: Collection, *, recipe: Recipe | None = None, config: Config | None = None) -> None:
+        self.collection = collection
+        self.root = collection.root
         self.notes: list[str] = []
         self._taken: tuple[str, ...] = ()
-        self.configuration = Configuration(root, self.notes, recipe, config)
+        self.configuration = Configuration(self.root, self.notes, recipe, config)
         self.semantics = Semantics(self)
         self.on_close: list[Callable[[], None]] = [self.semantics.forget_opened]
         """Called when the reader is closed, to drop what depends on it."""
-        self._cache = cache
         self._reader: IndexReader | None = None
         self.last_look = (time.monotonic(), FIRST_LOOK_S)
         """When a question last had the time to compare all files with the disk (monotonic seconds), and how long it
@@ -100,6 +97,11 @@ class OpenStore:
         """What was read for earlier questions, while the index is not ready."""
         self.damage = ""
         """The damage that a question found in the open index and was not allowed to repair."""
+
+    @property
+    def directory(self) -> Path:
+        """Where the index lies; the folder need not exist yet."""
+        return self.collection.directory
 
     @property
     def reader(self) -> IndexReader:
@@ -139,11 +141,6 @@ class OpenStore:
     def manifest_key(self) -> tuple[str, str]:
         """The root and ref that the manifest stands under."""
         return str(self.root), roots.LIVE
-
-    @property
-    def in_cache(self) -> bool:
-        """Whether the index was asked to be in the user's cache folder."""
-        return self._cache
 
     @property
     def source(self) -> Path | Files:
@@ -304,7 +301,8 @@ class OpenStore:
             if not self.root.is_dir():
                 raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
             if self.configuration.recipe is None:
-                self.directory = roots.store_location(self.root, cache=self._cache).directory
+                place = roots.store_location(self.root, cache=self.collection.cache).directory
+                self.collection = replace(self.collection, index=str(place))
             else:
                 roots.make_store(self.directory)
         if self.configuration.recipe is None:

@@ -109,8 +109,8 @@ def _opened(
 
 
 class _Listed(NamedTuple):
-    """What stands in a root now. ``files``: those to read; ``known``: path and state of those of the index that are as
-    they were; ``skipped``: what is left out by its place, name or size, None where only the index knows."""
+    """What stands in a root now. ``files``: those to read; ``known``: path and state of the indexed files that have
+    not changed; ``skipped``: what is left out by its place, name or size, None where only the index knows."""
 
     files: Sequence[Found]
     known: Set[str]

@@ -19,6 +19,7 @@ from findling.config.option import Option
 from findling.config.sources import NAMES, of_flags
 from findling.engine import Engine, open_chosen
 from findling.evaluation.judged import Answer, Judged, answer_of
+from findling.model.collection import of_folder
 from findling.model.errors import ConfigError, FindlingError, InvalidInput, NotFound, StorageFull
 from findling.model.types import LOW_CONFIDENCE, MODES, Mode, Progress, SearchResult
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 MODE: Final = "mode"
 
 FILES: Final = "index."
-"""How the names of options begin that say which files are indexed."""
+"""The prefix of the options that say which files are indexed."""
 
 _CUTS: Final = frozenset(
     f"semantic.{name}" for name in ("chunk_size", "chunk_overlap", "chunk_max_lines", "chunk_overlap_lines")
@@ -50,7 +51,8 @@ DECIDES: Final = _BY_MEANING | _CUTS | frozenset(key for key in OPTIONS if key.s
 """The options that `Engine.search` obeys; the others are the tools', the library's or the server's."""
 
 _BY_VARIABLE: Final = {option.environment: option.spellings[-1] for option in OPTIONS.values() if option.environment}
-"""As the environment's are read: under the spelling that chooses a provider, where there is one."""
+"""By environment variable the spelling that an option is read under; the one that chooses a provider, where there is
+one."""
 
 _KEY: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _NEXT: Final = re.compile(rf",(?=\s*{_KEY.pattern}\s*=)", re.ASCII)
@@ -82,7 +84,8 @@ class Setting(Struct, frozen=True):
 
 
 def is_setting(text: str) -> bool:
-    """Whether ``text`` is no file's name: it begins with ``mode=`` or an option, or is KEY=VALUE and no file there."""
+    """Whether ``text`` is a setting and no file: it begins with ``mode=`` or an option, or is KEY=VALUE and no such
+    file exists."""
     key, equals, _ = text.partition("=")
     key = key.strip()
     if key == MODE or key in NAMES or key in _BY_VARIABLE:
@@ -169,7 +172,7 @@ def kept_index(root: Path, config: Config) -> Path:
 def open_apart(root: Path, directory: Path, config: Config) -> Engine:
     """The engine for exactly ``root`` with an index of its own in ``directory``, which is made if need be."""
     make_store(directory)
-    return Engine(find_root(None, root=root).root, "", directory, config=config)
+    return Engine(of_folder(find_root(None, root=root).root, directory), config=config)
 
 
 #: More than is scored, so that a run can also be used to study what came just below.

@@ -11,6 +11,4 @@ if TYPE_CHECKING:
     from findling.model.tokenizer import squash
     from findling.model.types import MODES, SYMBOL_KINDS
 else:
-    __getattr__ = front_door(
-        __name__, {"languages": "LANGUAGES find_language", "tokenizer": "squash", "types": "MODES SYMBOL_KINDS"}
-    )
+    __getattr__ = front_door(__name__)

@@ -1,32 +1,55 @@
 """Front doors of packages: names that are imported from the modules behind them when they are first used.
 
 ``from findling import engine`` costs nothing then, at the top of any module; ``engine.Engine`` loads what it needs.
+A front door lists its names once, as the imports that type checkers and editors read::
+
+    if TYPE_CHECKING:
+        from findling.engine.engine import Engine
+    else:
+        __getattr__ = front_door(__name__)
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+_IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
+"""An import of the block for type checkers."""
 
-def front_door(door: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of the package ``door`` (PEP 562), or of a module for those beside it.
 
-    ``modules``: behind each module the names that it gives, with spaces between; nothing, and it is given itself.
-    Type checkers read the same names as imports: ``if TYPE_CHECKING:`` them, ``else: __getattr__ = front_door(...)``.
+def front_door(door: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` (PEP 562) of the package or module ``door``, for the names that it imports for type checkers.
+
+    A name that comes from ``door``, or from a package around it, is a module there.
     """
-    places = {name: module for module, names in modules.items() for name in names.split() or [module]}
+    places: dict[str, str] = {}
 
     def load(name: str) -> Any:
+        if not places:
+            places.update(_imports(door))
         if name not in places:
             raise AttributeError(f"module {door!r} has no attribute {name!r}")
-        own = sys.modules[door]
-        path = f"{own.__package__}.{places[name]}"
+        package = places[name]
+        is_module = f"{door}.".startswith(f"{package}.")
+        path = f"{package}.{name}" if is_module else package
         __import__(path)  # unlike import_module it is seen by -X importtime
         module = sys.modules[path]
-        value = module if name == places[name] else getattr(module, name)
-        setattr(own, name, value)  # from now on it is found without asking here
+        value = module if is_module else getattr(module, name)
+        setattr(sys.modules[door], name, value)  # from now on it is found without asking here
         return value
 
     return load
+
+
+def _imports(door: str) -> dict[str, str]:
+    """By name where it is imported from."""
+    spec = sys.modules[door].__spec__
+    source: str = spec.loader.get_data(spec.origin).decode()  # type: ignore[union-attr]
+    return {
+        name: package
+        for package, several, few in _IMPORT.findall(source.replace("\r\n", "\n"))
+        for name in re.findall(r"\w+", several or few)
+    }

@@ -20,11 +20,4 @@ if TYPE_CHECKING:
     from findling.outbound.git import run_git
     from findling.outbound.http import ServiceFailure, rerank
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "events": "semantic_index to_stderr",
-            "git": "run_git",
-            "http": "ServiceFailure rerank",
-        },
-    )
+    __getattr__ = front_door(__name__)

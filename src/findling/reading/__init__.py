@@ -15,15 +15,4 @@ if TYPE_CHECKING:
     from findling.reading.syntax_grammars import GRAMMARS
     from findling.reading.syntax_tree import grammar, has_grammar
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "decoding": "admit",
-            "limits": "ChunkLimits DocLimits",
-            "pool": "Task WorkerPool start_ahead",
-            "prepare": "",
-            "syntax": "supported_languages syntax",
-            "syntax_grammars": "GRAMMARS",
-            "syntax_tree": "grammar has_grammar",
-        },
-    )
+    __getattr__ = front_door(__name__)

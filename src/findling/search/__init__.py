@@ -23,23 +23,4 @@ if TYPE_CHECKING:
     from findling.search.scope import resolve
     from findling.search.searcher import Searcher
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "absence": "Absence",
-            "answer": "judge make_result",
-            "body": "Body definition_body lines_of",
-            "edges": "Definition Edge EdgeSearch Edges callees callers",
-            "exact": "FileRef Grep GrepRequest Scope",
-            "flow": "but_for",
-            "gate": "needs_vectors",
-            "indexed_files": "IndexedFiles indexed_text",
-            "names": "Definitions FileSymbols References definitions references symbol_hit",
-            "nearest": "AS_GOOD NEAREST nearest_paths with_folders",
-            "patterns": "compile_pattern",
-            "query": "split_target taken_from_text validate",
-            "relations": "Relating",
-            "scope": "resolve",
-            "searcher": "Searcher",
-        },
-    )
+    __getattr__ = front_door(__name__)

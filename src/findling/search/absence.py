@@ -19,7 +19,7 @@ from findling.model.rows import FileRow
 from findling.model.trigram_plan import all_of, require_text
 from findling.model.types import Absent, Intent, Near, SkippedFile
 from findling.search import asked_path, messages
-from findling.search.analysis import name_alone
+from findling.search.analysis import WEAK_WORDS, name_alone
 from findling.search.exact import ExactSource
 from findling.search.exact import Scope as Anywhere
 from findling.search.intent import ends_located, is_quoted, name_confidence
@@ -83,10 +83,19 @@ def claims(text: str, intent: Intent, is_word: Callable[[str], bool]) -> Claims:
         return _whole("symbol", declared)
     if _is_one(text):
         return _of_one(text, intent, is_word)
+    if (only := _only_name(text)) is not None:
+        return _whole("symbol", only)
     if intent == "error" and (label := LABEL.match(text)) is not None:
         message = messages.message_in(text)
         return NONE if _ASKS.search(text[label.end() :]) else _whole("message", message)
     return Claims(tuple(_in_sentence(text))[:MOST], False)
+
+
+def _only_name(text: str) -> str | None:
+    """The name that a sentence asks for and nothing else, as "where is FooBar defined" does."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    said = [word for word in words if word.lower() not in STOP_WORDS and word.lower() not in WEAK_WORDS]
+    return said[0] if len(said) == 1 and said[0].isascii() and _NAME_IN_SENTENCE.fullmatch(said[0]) else None
 
 
 def to_the_letter(text: str) -> Claims:

@@ -26,8 +26,8 @@ _FOLDING_LETTERS = (
 )
 #: Matching a line on its own costs about as much as going through this many bytes of text.
 _BYTES_PER_LINE_TRY = 64
-#: Needles of so many bytes are rarer than that, and one may be missing: going through the file for a shorter one first
-#: would only cost a pass.
+#: A needle of so many bytes is rare. A shorter one is in nearly every file, so looking for it first would only cost
+#: a pass.
 _SURELY_RARE_BYTES = 4
 #: Lines between looks at the clock, and characters of lines that may take long.
 _LINES_PER_CLOCK = 512

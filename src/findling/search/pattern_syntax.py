@@ -41,8 +41,8 @@ _OTHERS = re.compile(
     rf"|\[\^?\]?(?:\\.|(?!\[:\^?(?:{_NAMES}):\])[^\]\\])*(?P<posix>\[:\^?(?:{_NAMES}):\])?",
     re.DOTALL,
 )
-"""What means something else here than to grep, ripgrep and vi, without anybody noticing, and what only looks so:
-escapes, comments, sets."""
+"""Syntax that silently means something else here than in grep, ripgrep and vi. Escapes, comments and sets are
+matched too, so that nothing inside them is mistaken for it."""
 
 
 def _refuse_other_syntax(pattern: str, *, verbose: bool) -> None:

@@ -1,4 +1,5 @@
-"""Channel: chunks near the query in the embedder's space. It loads numpy: who searches by other means imports it not.
+"""Channel: chunks near the query in the embedder's space. It loads numpy, so searches by other means must not import
+it.
 
 Bits propose chunks; the stored vectors of their files give each chunk's cosine and the cosine of the window of
 chunks around it, which says what a passage is about better than the chunk alone.
@@ -167,7 +168,7 @@ _CHUNK = (1 << CHUNK_BITS) - 1
 """The part of a unit's id that is a chunk's place in its file."""
 
 _MORE_CHUNKS = (1, 4, 16)
-"""Times as many chunks are looked at where the nearest ones are of few files."""
+"""Where the nearest chunks come from few files, this many times as many are looked at."""
 
 
 class SemanticChannel:
@@ -197,8 +198,8 @@ class SemanticChannel:
     ) -> dict[int, float]:
         """Entries of the ``count`` nearest chunks by bits, with how many of the bits agree less than all (0 or below).
 
-        ``allowed``: see `Proposals`. While they are fewer than ``files`` more chunks are taken, within a bound: one
-        large document must not be all that is near.
+        ``allowed``: see `Proposals`. While they belong to fewer than ``files`` files, more chunks are taken, up to a
+        bound: one large document must not hide all others.
         """
         found: dict[int, float] = {}
         taken = 0
@@ -213,8 +214,8 @@ class SemanticChannel:
         return found
 
     def propose_ahead(self, query: NDArray[np.float32], count: int, allowed: Set[int] | None) -> None:
-        """Ask for what `propose` will (`Index.ahead`), with more chunks where so few are there that these may be of few
-        files."""
+        """Announce what `propose` will ask for (`Index.ahead`); more chunks where the index is so small that they
+        may come from few files."""
         manifest = self._reader.manifest
         few = manifest is not None and manifest.chunks <= count * _MORE_CHUNKS[-1]
         for more in _MORE_CHUNKS[: 2 if few else 1]:

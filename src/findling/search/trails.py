@@ -25,7 +25,7 @@ FORWARDS, BACKWARDS = 400, 60
 """Definitions whose calls, and whose callers, are looked for."""
 
 MOST_CALLS = 12
-"""On one way."""
+"""Calls on one way, at most."""
 
 FAR: Mapping[Grade, float] = {"certain": 1.0, "likely": 1.1, "possible": 3.0}
 """How far a call leads: a sure detour is better than a guess."""
@@ -37,8 +37,9 @@ Key = tuple[str, str]
 
 
 class Trail(Struct):
-    """``steps``: the way, () where there is none. ``reached``: how many definitions the first one reaches. ``open_at``:
-    uses there whose meaning stays open and that are called as the goal is. ``cut``: not all of it was looked at."""
+    """``steps``: the way, () where there is none. ``reached``: how many definitions the first one reaches.
+    ``open_at``: uses in what was reached that have the goal's name and may mean something else.
+    ``cut``: not all of it was looked at."""
 
     steps: tuple[Step, ...]
     reached: int
@@ -100,7 +101,8 @@ class _Way:
         return None, False
 
     def _entered(self, at: Definition) -> list[Definition]:
-        """What runs where a definition is reached: of a type its constructors, unless it was asked about itself."""
+        """The definitions that run when one is reached: for a type its constructors, unless the question is about
+        the type."""
         if at.symbol.kind not in TYPES or self._by[at.key] is None:
             return [at]
         names = (*_CONSTRUCTORS, at.symbol.name)
@@ -147,8 +149,8 @@ class _Way:
         return (step_to(first), *(step_to(edge.target, depth, edge) for depth, edge in enumerate((*edges, *after), 1)))
 
     def _reached(self, edge: Edge) -> Key | None:
-        """The definition that an edge starts in, or one around that, where it is reached forwards. That a type is
-        reached says so of its constructors alone."""
+        """The definition that an edge starts in, or one around that, where it is reached forwards. When a type is
+        reached, only its constructors run."""
         name, inner = (edge.enclosing.qualified_name if edge.enclosing is not None else ""), ""
         while name:
             by = self._by.get((edge.file.path, name), edge)

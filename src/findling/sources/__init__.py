@@ -24,18 +24,4 @@ if TYPE_CHECKING:
     from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
     from findling.sources.tracked import why_it_failed
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "discovery": "unlisted discovery",
-            "git_objects": (
-                "ChangedFile RefFiles changed_lines check_listable git_arguments holds list_tree "
-                "objects_changed_at staged"
-            ),
-            "looking": "",
-            "named_paths": "look_at selects",
-            "selection": "DiscoveryOptions find_git_top folders_above",
-            "tracked": "why_it_failed",
-            "watching": "",
-        },
-    )
+    __getattr__ = front_door(__name__)

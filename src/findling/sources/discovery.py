@@ -64,7 +64,7 @@ def discover(root: Path, options: DiscoveryOptions | None = None, *, begun: Trac
 
 
 WALKED_INSTEAD = "git could not list this folder, so it was walked"
-"""Begins the one note there may be of a listing."""
+"""The beginning of the note about a listing without git."""
 
 
 def walked_instead(problem: str) -> str:
@@ -102,7 +102,7 @@ def check(
         return compared.of(files, skipped, "walk")
     if most is None:
         return _check(selection, compared, deadline, begun)
-    whole = _check(selection, _Comparison({}, on_change), None, begun)  # which are the first can only be told from all
+    whole = _check(selection, _Comparison({}, on_change), None, begun)  # all are listed to know the first ones
     files = sorted(whole.added)
     left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
     return compared.of(files[:most], [*(whole.skipped or ()), *left_out], whole.method, whole.notes)

@@ -73,12 +73,12 @@ class JoinedIndex:
         """The parts that anything was ever put into; the others may lack what proposals are made of."""
 
     def ahead(self, *asks: Callable[[Index], object]) -> None:
-        """Each part is asked when it is asked."""
+        """Nothing to do: each question goes to the parts as it comes."""
 
     # --- numbers --------------------------------------------------------------------------------------------
 
     def outer(self, part: int, own: int) -> int:
-        """The number of an entry or a content that a part has under its own."""
+        """The joined id of an entry or a content, from the part's own id."""
         return own * len(self._parts) + part
 
     def _apart(self, ids: Iterable[int]) -> dict[int, list[int]]:
@@ -130,7 +130,7 @@ class JoinedIndex:
             yield
 
     def _hide(self) -> None:
-        """What a later part has at the same path is not this one's."""
+        """Hide the files of a part whose paths a later part has as well."""
         taken: set[str] = set()
         for at in reversed(range(len(self._parts))):
             part = self._parts[at]
@@ -142,7 +142,7 @@ class JoinedIndex:
 
     @property
     def manifest(self) -> ManifestRow | None:
-        """The sums; the oldest state of any."""
+        """The totals of all parts, and the oldest of their states."""
         known = [found for part in self._parts if (found := part.index.manifest) is not None]
         if not known:
             return None

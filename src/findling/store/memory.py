@@ -205,7 +205,7 @@ class MemoryIndex:
             of_model.pop(entry_id, None)
 
     def ahead(self, *asks: Callable[[Index], object]) -> None:
-        """Everything is here."""
+        """Nothing to do: all of it is in this process."""
 
     # --- what stands where ----------------------------------------------------------------------------------
 

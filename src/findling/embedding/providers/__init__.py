@@ -11,4 +11,4 @@ if TYPE_CHECKING:
     from findling.embedding.providers.local import open_local
     from findling.embedding.providers.ollama import open_ollama
 else:
-    __getattr__ = front_door(__name__, {"external": "open_external", "local": "open_local", "ollama": "open_ollama"})
+    __getattr__ = front_door(__name__)

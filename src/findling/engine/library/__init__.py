@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine.library.collections import Collection
     from findling.engine.library.library import Library
     from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
     from findling.engine.library.sources import Source
+    from findling.model.collection import Collection
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "collections": "Collection",
-            "library": "Library",
-            "results": "CollectionStatus FilePassages Indexed LibraryStatistics Removed",
-            "sources": "Source",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -9,20 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
 
 from findling import config
+from findling.engine.library.results import iso_date
 from findling.engine.small_files import only_writer, read_json, write_json
+from findling.model.collection import Collection
 from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound, StorageFull
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.config.options import Fetch
+    from findling.model.collection import Kind
 
 
 LIST: Final = "library.json"
@@ -37,39 +42,11 @@ _LIST_BYTES: Final = 32_000_000
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 _INDEX_HASH_CHARS: Final = 12
+_KEPT: Final = ("name", "path", "kind", "index", "added_at", "removed", "origin")
+"""What the file has of a collection; of its index the name of the folder."""
+
 _SAY_LITTLE: Final = frozenset(("doc", "docs", "documentation", "readme.md", "src"))
 _ROOM_FOR_NUMBER: Final = 6
-
-Kind = Literal["folder", "file"]
-
-
-class Collection(Struct, frozen=True):
-    """One row of the list.
-
-    ``path`` is absolute, its links resolved when it was added. ``index`` is the name of its index's folder. ``removed``
-    are files (relative to the folder) that were taken out of it. ``origin``: what it was fetched from, None for what is
-    the user's own.
-    """
-
-    name: str
-    path: str
-    kind: Kind
-    index: str
-    added_at: str
-    removed: tuple[str, ...] = ()
-    origin: Mapping[str, Any] | None = None
-
-    @property
-    def root(self) -> Path:
-        """The folder that its files' paths are relative to."""
-        path = Path(self.path)
-        return path if self.kind == "folder" else path.parent
-
-    @property
-    def exists(self) -> bool:
-        """Whether what was added is still there, and still of its kind."""
-        path = Path(self.path)
-        return path.is_dir() if self.kind == "folder" else path.is_file()
 
 
 class Collections:
@@ -114,9 +91,11 @@ class Collections:
             self._write(rows)
             self._state = None
 
-    def folder_of(self, collection: Collection) -> Path:
-        """Where a collection's index lies."""
-        return self._directory / INDEXES / collection.index
+    def new(self, path: Path, name: str) -> Collection:
+        """A collection that is not in the list yet."""
+        index = self._directory / INDEXES / index_name(os.fspath(path))
+        kind: Kind = "file" if path.is_file() else "folder"
+        return Collection(name, os.fspath(path), kind, os.fspath(index), iso_date(time.time()))
 
     def _file_state(self) -> tuple[int, int, int] | None:
         try:
@@ -136,7 +115,7 @@ class Collections:
                     f"The library's list {self._path} was written by a later version of findling.",
                     remedy="Use that version.",
                 )
-            return tuple(map(_collection, convert(value["collections"], list[Collection])))
+            return tuple(map(self._collection, convert(value["collections"], list[Collection])))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise IndexUnavailable(
                 f"The library's list {self._path} is damaged: {error}.",
@@ -144,14 +123,15 @@ class Collections:
             ) from error
 
     def _write(self, rows: Mapping[str, Collection]) -> None:
-        write_json(self._path, {"version": FORMAT, "collections": [to_builtins(row) for row in rows.values()]})
+        kept = [{name: getattr(row, name) for name in _KEPT} | {"index": row.directory.name} for row in rows.values()]
+        write_json(self._path, {"version": FORMAT, "collections": to_builtins(kept)})
 
-
-def _collection(row: Collection) -> Collection:
-    """The row, if it leads nowhere else: the folder that it names is deleted with it. Raises ValueError."""
-    if not _INDEX.fullmatch(row.index) or not os.path.isabs(row.path):  # noqa: PTH117
-        raise ValueError("a collection in it lies nowhere")
-    return row
+    def _collection(self, row: Collection) -> Collection:
+        """A row of the file, if it leads nowhere else: the folder that it names is deleted with it. Raises
+        ValueError."""
+        if not _INDEX.fullmatch(row.index) or not os.path.isabs(row.path):  # noqa: PTH117
+            raise ValueError("a collection in it lies nowhere")
+        return replace(row, index=os.fspath(self._directory / INDEXES / row.index))
 
 
 # --- names -----------------------------------------------------------------------------------------------------

@@ -7,11 +7,10 @@ never deletes it.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -22,11 +21,9 @@ from findling.engine.library import fetching
 from findling.engine.library.collections import (
     FILES,
     REPOSITORIES,
-    Collection,
     Collections,
     check_name,
     data_directory,
-    index_name,
     name_for,
 )
 from findling.engine.library.results import (
@@ -36,9 +33,9 @@ from findling.engine.library.results import (
     Indexed,
     LibraryStatistics,
     Removed,
-    iso_date,
 )
 from findling.engine.library.search import LibraryResult, search
+from findling.model.collection import Collection
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.model.types import Progress
 from findling.search.query import shortened
@@ -110,7 +107,7 @@ class Library:
                 raise InvalidInput(
                     f"There is a collection called {wanted!r} already.", remedy="Choose another name with --name."
                 )
-            collection = _new(real, wanted or name_for(real, rows), "folder" if real.is_dir() else "file")
+            collection = self._collections.new(real, wanted or name_for(real, rows))
             rows[collection.name] = collection
         return self._index(collection, progress)
 
@@ -135,7 +132,7 @@ class Library:
         real = Path(os.path.realpath(path))
         with self._collections.changing() as rows:
             known = next((row for row in rows.values() if row.path == os.fspath(real)), None)
-            known = replace(known or _new(real, name_for(Path(name), rows), "folder"), origin=dict(origin))
+            known = replace(known or self._collections.new(real, name_for(Path(name), rows)), origin=dict(origin))
             rows[known.name] = known
         return known
 
@@ -310,7 +307,7 @@ class Library:
 
         self._close(collection.index)
         recipe = recipe_for(collection, self.directory)
-        opened = engine.Engine(collection.root, "", self._collections.folder_of(collection), recipe=recipe)
+        opened = engine.Engine(collection, recipe=recipe)
         source = Source(collection.name, opened, fetched=collection.origin is not None)
         self._open[collection.index] = collection, source
         return source
@@ -364,14 +361,14 @@ class Library:
             return
         self._close(collection.index)
         with suppress(OSError):  # another process has it open where that matters; nothing refers to it any more
-            discard(self._collections.folder_of(collection))
+            discard(collection.directory)
         raise NotFound(
             f"{collection.name!r} was removed while it was indexed.",
             remedy=f"`findling library add {collection.path}` adds it again.",
         )
 
     def _forget(self, collections: Sequence[Collection]) -> Removed:
-        counts = [_counts(collection, self._collections.folder_of(collection)) for collection in collections]
+        counts = [_counts(collection) for collection in collections]
         with self._collections.changing() as rows:
             for collection in collections:
                 rows.pop(collection.name, None)
@@ -380,7 +377,7 @@ class Library:
             self._close(collection.index)
             fetched = self._fetched_folder(collection)
             with suppress(OSError):  # another process has it open where that matters; nothing refers to it any more
-                discard(self._collections.folder_of(collection))
+                discard(collection.directory)
             if fetched is not None:
                 with suppress(OSError):  # as above; what stays is not said to be deleted
                     discard(fetched)
@@ -402,11 +399,10 @@ class Library:
         return path if kind == "files" and path == ours / FILES else None
 
     def _status(self, collection: Collection) -> CollectionStatus:
-        folder = self._collections.folder_of(collection)
         removed = len(collection.removed)
         known = CollectionStatus(collection.name, collection.path, collection.kind, "failed", removed=removed)
         if not collection.exists:
-            files, chunks = _counts(collection, folder)
+            files, chunks = _counts(collection)
             note = f"{collection.path} is not there; the index is kept."
             return replace(known, state="missing", files=files, chunks=chunks, notes=(note,))
         try:
@@ -429,20 +425,16 @@ class Library:
         )
 
 
-def _new(path: Path, name: str, kind: Literal["folder", "file"]) -> Collection:
-    return Collection(name, os.fspath(path), kind, index_name(os.fspath(path)), iso_date(time.time()))
-
-
 def _without(path: str) -> Callable[[Collection], Collection]:
     return lambda row: replace(row, removed=(*row.removed, path))
 
 
-def _counts(collection: Collection, folder: Path) -> tuple[int, int]:
-    """(files, chunks) of the index in ``folder``; nothing for one that cannot be read."""
-    if not (folder / DATABASE).exists():
+def _counts(collection: Collection) -> tuple[int, int]:
+    """(files, chunks) of its index; nothing for one that cannot be read."""
+    if not (collection.directory / DATABASE).exists():
         return 0, 0
     try:
-        reader = store.IndexReader(folder, os.fspath(collection.root))
+        reader = store.IndexReader(collection.directory, os.fspath(collection.root))
     except FindlingError:
         return 0, 0
     try:

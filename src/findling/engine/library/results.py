@@ -1,4 +1,4 @@
-"""What the library gives back: plain values, and what indexing did under the names that programs know. Pure."""
+"""What the library gives back: plain values, and the report of a run with the field names of the tools. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
-    from findling.engine.library.collections import Collection
+    from findling.model.collection import Collection
     from findling.model.types import IndexReport
 
 State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
 
 CHARS_PER_TOKEN = 4
-"""What a token is taken for."""
+"""Used to estimate tokens from the size of a text."""
 
 
 class CollectionStatus(Struct, frozen=True):

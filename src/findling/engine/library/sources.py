@@ -35,7 +35,7 @@ from findling.store.protocols import Index
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine
-    from findling.engine.library.collections import Collection
+    from findling.model.collection import Collection
 
 
 class Source(Struct):
@@ -74,7 +74,7 @@ class Source(Struct):
 
     @property
     def store(self) -> OpenStore:
-        return self.engine.collection.store
+        return self.engine.store
 
     @property
     def index(self) -> Index | None:

@@ -8,5 +8,6 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.engine.remote import filling, texts
+    from findling.store.postgresql import Rights, Source, Team
 else:
-    __getattr__ = front_door(__name__, {"filling": "", "texts": ""})
+    __getattr__ = front_door(__name__)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from msgspec.structs import replace
 
+from findling.config.roots import LIVE
 from findling.engine import refs, remote
 from findling.engine.store import OpenStore
 from findling.model import errors
+from findling.model.collection import Ref
 from findling.model.types import IndexReport, Progress
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.local.reader import IndexReader
@@ -20,16 +22,12 @@ from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine.refs import Ref
     from findling.search import IndexedFiles
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
     from findling.store.protocols import Engine
 
 SCHEMA_VERSION = 1
-
-LIVE = "live"
-"""In place of a ref: the files of a folder as they are."""
 
 ALL_COLLECTIONS = "*"
 
@@ -40,6 +38,14 @@ def proposing(config: Config) -> Engine | None:
         return None
     token = config.keys.milvus
     return _milvus_at(config.store.milvus, token.reveal() if token else "")
+
+
+def said_of_milvus(database: Database, config: Config) -> str | None:
+    """For a status: whether Milvus answers, and how much of the store it has; None where none is named."""
+    from findling.store import postgresql  # an extra
+
+    engine = proposing(config)
+    return None if engine is None else postgresql.said_of(database, engine)
 
 
 @cache
@@ -62,11 +68,11 @@ class RemoteStore(OpenStore):
     lasting: ClassVar[bool] = True
     far: ClassVar[bool] = True
 
-    def __init__(self, base: OpenStore, url: str, ref: Ref | None = None) -> None:
-        super().__init__(base.root, base.directory)
+    def __init__(self, base: OpenStore, url: str) -> None:
+        published = bool(base.configuration.collections)  # they have folders of their own
+        folder = "" if published else base.collection.folder
+        super().__init__(replace(base.collection, shared=url, folder=folder))
         self.configuration = base.configuration
-        self.url = url
-        self.ref = ref
         self._every: tuple[str, ...] = ()
         """The names that '*' stood for when they were last looked up."""
 
@@ -74,12 +80,17 @@ class RemoteStore(OpenStore):
     def database(self) -> Database:
         from findling.store import postgresql  # an extra
 
-        return postgresql.Database(self.url, user=self.configuration.person)
+        return postgresql.Database(self.collection.shared, user=self.configuration.person)
 
     @property
     def engine(self) -> Engine | None:
         """What proposes for the store in place of PostgreSQL."""
         return proposing(self.configuration.effective)
+
+    @property
+    def ref(self) -> Ref | None:
+        """What is searched in place of the files on disk."""
+        return self.collection.ref
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -90,7 +101,7 @@ class RemoteStore(OpenStore):
         it: their repository may be elsewhere. Raises as `refs.find_ref`."""
         if not self.configuration.collections:
             return refs.find_ref(self.root, asked)
-        return None if asked in (None, LIVE) else refs.Ref(refs.checked(asked), asked)
+        return None if asked in (None, LIVE) else Ref(refs.checked(asked), asked)
 
     @property
     def _ref_name(self) -> str:
@@ -157,7 +168,7 @@ class RemoteStore(OpenStore):
 
     @property
     def generation(self) -> str:
-        return f"{self.remote.totals.generation}:{self.url}"
+        return f"{self.remote.totals.generation}:{self.collection.shared}"
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         status = remote.texts.StoreFiles(self.remote).status(path)

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from findling.engine import remote
 from findling.model import errors
+
+
+@contextmanager
+def open_team(url: str, *, migrate: bool) -> Iterator[remote.Team]:
+    """The team's part of a store. ``migrate``: bring its schema up to date; else one that is not raises the store's
+    errors."""
+    from findling.store import postgresql  # an extra
+
+    database = postgresql.Database(url)
+    try:
+        if migrate:
+            database.migrate()
+        else:
+            database.check_version()
+        yield postgresql.Team(database)
+    finally:
+        database.close()
 
 
 class Users:

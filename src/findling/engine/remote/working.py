@@ -25,6 +25,7 @@ from findling.engine.remote.store import RemoteStore, proposing
 from findling.engine.semantics import choose
 from findling.engine.store import OpenStore
 from findling.model import errors
+from findling.model.collection import of_folder
 from findling.outbound.events import emit
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class Worker:
 
     def _store(self, folder: Path, configured: Config, lease: Lease) -> RemoteStore:
         store = replace(configured.store, url=self._url, collections=(lease.collection,))
-        base = OpenStore(folder, self._directory, config=replace(configured, store=store))
+        base = OpenStore(of_folder(folder, self._directory), config=replace(configured, store=store))
         return RemoteStore(base, self._url)
 
     def _fill(self, folder: Path, configured: Config, lease: Lease, job: RunningJob, commit: str) -> None:

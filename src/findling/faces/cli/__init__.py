@@ -10,4 +10,4 @@ if TYPE_CHECKING:
     from findling.faces.cli.arguments import COMMANDS, overview, parse
     from findling.faces.cli.session import Session
 else:
-    __getattr__ = front_door(__name__, {"arguments": "COMMANDS overview parse", "session": "Session"})
+    __getattr__ = front_door(__name__)

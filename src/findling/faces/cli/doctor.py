@@ -25,7 +25,6 @@ from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
 from findling.sources.tracked import listing_problem
-from findling.store import local as store
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -206,7 +205,7 @@ def _git(root: Path) -> Check:
 
 
 def _sqlite() -> Check:
-    found = store.soundness.check_sqlite()
+    found = engine.state.check_sqlite()
     if found.wal:
         return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
@@ -220,21 +219,19 @@ def _index(root: Path, cache: bool, loaded: Loaded | None) -> Check:
     place = config.store_location(root, cache=cache, create=False)
     directory = place.directory
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
-    if not (directory / store.DATABASE).exists():
+    found = engine.state.index_on_disk(directory)
+    if found is None:
         return _no_index(root, directory, where, by_search=by_search)
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
-    if problem := store.soundness.problem(directory):
+    if found.problem:
         also = ", and so does the next search" if by_search else ""
         remedy = f"'findling index {shlex.quote(str(root))}' rebuilds it{also}"
-        return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
-    mode = store.soundness.journal_mode(directory / store.DATABASE)
-    if mode != "wal":
-        words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
+        return Check("index", "off" if found.older else "broken", found.problem, remedy)
+    if found.journal_mode != "wal":
+        words = f"{where} has the journal mode {found.journal_mode or 'unknown'}, not wal: is it on a network drive?"
         return Check("index", "broken", words, f"'findling index --cache {shlex.quote(str(root))}' keeps it elsewhere")
-    try:
-        store.WriterLock(directory, wait_s=0.0).release()
-    except errors.IndexBusy:
+    if found.written:
         return Check("index", "ok", f"{where}, intact; another process is writing it now")
     return Check("index", "ok", f"{where}, intact and writable")
 

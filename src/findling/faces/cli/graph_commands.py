@@ -70,7 +70,7 @@ def project_map(args: Namespace, session: Session) -> int:
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         folder = inside(engine.root, args.path) if args.path and args.ref is None else ""
-        if engine.scope:  # what is searched is that folder already
+        if engine.scope:  # the search is limited to that folder already
             folder = ""
         with session.progress() as progress:
             result = engine.map(folder, max_tokens=args.max_tokens, progress=progress)

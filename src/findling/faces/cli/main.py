@@ -80,7 +80,7 @@ def _open_closed_streams() -> None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole process
             os.set_inheritable(
                 stream.fileno(), True
-            )  # and for those that it starts, whose pipes must not be taken for it
+            )  # also for child processes, whose pipes would otherwise get this descriptor
             setattr(sys, name, stream)
 
 
@@ -120,8 +120,8 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
 
 @contextmanager
 def _configured_by(file: str | None, variables: Mapping[str, str | None]) -> Iterator[None]:
-    """``--config``, and what stands for other ``variables``, for whatever reads a configuration, also in the processes
-    that a command starts."""
+    """Put ``--config`` and the other ``variables`` into the environment, where this process and its children read
+    them."""
     given = dict(variables)
     if file is not None:
         given[config.CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import outbound
 from findling.config import Root
+from findling.engine import remote
 from findling.engine.library.collections import data_directory, fetch_configuration
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
-from findling.engine.remote.store import ALL_COLLECTIONS, proposing
-from findling.engine.remote.users import gauges
+from findling.engine.remote.store import ALL_COLLECTIONS, said_of_milvus
+from findling.engine.remote.users import gauges, open_team
 from findling.engine.remote.working import Worker
 from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
 from findling.faces.http.operating import Port
@@ -25,19 +26,19 @@ from findling.model.text_encodings import is_text
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from findling.engine.remote import Rights, Source, Team
     from findling.faces.cli.session import Session
-    from findling.store.postgresql import Rights, Source, Team
 
 
 _MOST_LINES: Final = 100_000
-"""Of a list of repositories."""
+"""The longest list of repositories that one command takes."""
 
 _MOST_CHARS: Final = 2_000
-"""Of a name, an address or a path: longer ones do not fit into an index of the database."""
+"""The longest name, address or path: a longer one does not fit into an index of the database."""
 
 
 def team(args: Namespace, session: Session) -> int:
-    """One action. Raises `InvalidInput` for an action that there is not."""
+    """Run one action. Raises `InvalidInput` for an unknown action."""
     action = _ACTIONS.get(args.action)
     if action is None:
         raise InvalidInput(
@@ -66,17 +67,8 @@ def _opened(*, migrate: bool = True) -> Iterator[tuple[Team, str]]:
             "This command is about a shared store, and none is named.",
             remedy="Name it with --store, FINDLING_STORE or store.url in your own configuration.",
         )
-    from findling.store import postgresql  # an extra
-
-    database = postgresql.Database(url)
-    try:
-        if migrate:
-            database.migrate()
-        else:
-            database.check_version()
-        yield postgresql.Team(database), url
-    finally:
-        database.close()
+    with open_team(url, migrate=migrate) as opened:
+        yield opened, url
 
 
 # --- what workers keep up to date ------------------------------------------------------------------------------------
@@ -102,7 +94,7 @@ def _add(opened: Team, args: Namespace) -> Answer:
 
 
 def _check_word(word: str) -> None:
-    """Raises `InvalidInput` for what is no name, address or path that the store can keep."""
+    """Raises `InvalidInput` for a name, address or path that the store cannot keep."""
     if not is_text(word) or "\0" in word:
         raise InvalidInput(f"{word[:100]!a} is not UTF-8.", remedy="Name it in UTF-8.")
     if len(word) > _MOST_CHARS:
@@ -145,10 +137,8 @@ def _status(opened: Team, args: Namespace) -> Answer:
     summary = [(state, f"{number:,}") for state, number in states.items()]
     if totals.queued:
         summary.append(("oldest in the queue", _time(oldest)))
-    if (engine := proposing(fetch_configuration())) is not None:
-        from findling.store import postgresql  # an extra
-
-        states["milvus"] = postgresql.said_of(opened.database, engine)
+    if (said := said_of_milvus(opened.database, fetch_configuration())) is not None:
+        states["milvus"] = said
         summary.append(("Milvus", states["milvus"]))
     named = [_rows(each) for each in found if args.subjects or each.problem or each.state == "running"]
     value = {"totals": {**states, "oldest_s": oldest}, "collections": [_value(each) for each in found]}
@@ -267,9 +257,7 @@ def _role(opened: Team, args: Namespace) -> Answer:
 
 
 def _rights(opened: Team) -> Rights:
-    from findling.store import postgresql  # an extra
-
-    return postgresql.Rights(opened.database)
+    return remote.Rights(opened.database)
 
 
 def _said(key: str, words: str) -> Answer:
@@ -303,7 +291,7 @@ def worker(args: Namespace, session: Session) -> int:
         if args.metrics is not None:
             host, number = host_and_port(args.metrics)
             port = Port(host, number, ready=opened.database.queue, gauges=lambda: gauges(opened.database.queue()))
-        with suppress(ValueError):  # of a thread: whoever runs it there ends it
+        with suppress(ValueError):  # signals cannot be handled in a thread; its caller ends it
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: working.stop())
         try:

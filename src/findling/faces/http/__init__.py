@@ -12,4 +12,4 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.faces.http.options import HttpOptions, listen, read_options
 else:
-    __getattr__ = front_door(__name__, {"options": "HttpOptions listen read_options"})
+    __getattr__ = front_door(__name__)

@@ -9,4 +9,4 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.faces.install.changes import Agent, Change, carry_out, command, entry, known, planned, planned_hint
 else:
-    __getattr__ = front_door(__name__, {"changes": "Agent Change carry_out command entry known planned planned_hint"})
+    __getattr__ = front_door(__name__)

@@ -13,10 +13,4 @@ if TYPE_CHECKING:
     from findling.faces.mcp.desk import Desk, make_server
     from findling.faces.mcp.serving import serve
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "desk": "Desk make_server",
-            "serving": "serve",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -9,7 +9,4 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.faces.mcp import desk, http, stdio
 else:
-    __getattr__ = front_door(
-        __name__,
-        {"desk": "", "http": "", "stdio": ""},
-    )
+    __getattr__ = front_door(__name__)

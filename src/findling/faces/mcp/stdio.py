@@ -31,7 +31,7 @@ async def _serve(wire: Wire, incoming: Incoming, desk: Desk) -> None:
     server = make_server(desk)
 
     async def messages() -> AsyncIterator[str]:
-        """What can be answered; what cannot is refused on the way."""
+        """The messages that can be answered; the others are refused here."""
         async for line in incoming.attach(asyncio.get_running_loop()):
             try:
                 yield line.message()
@@ -39,7 +39,8 @@ async def _serve(wire: Wire, incoming: Incoming, desk: Desk) -> None:
                 await outgoing.send(SessionMessage(JSONRPCError.model_validate(refused.reply)))
 
     try:
-        # Of its input the SDK only iterates over the lines, and not before it has handed out its streams.
+        # The SDK does nothing with its input but iterate over the lines, and begins only after it has handed out its
+        # streams.
         lines = cast("anyio.AsyncFile[str]", messages())
         async with stdio_server(lines, anyio.wrap_file(wire.writer)) as (received, outgoing):
             desk.start()
@@ -49,7 +50,7 @@ async def _serve(wire: Wire, incoming: Incoming, desk: Desk) -> None:
 
 
 class Unopened:
-    """The stream of answers without the one to the opening, which the client has already."""
+    """The stream of answers without the first one: the client has the answer to its opening already."""
 
     def __init__(self, stream: WriteStream[SessionMessage]) -> None:
         self._stream = stream

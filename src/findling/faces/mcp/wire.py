@@ -71,7 +71,7 @@ def read_message(data: bytes) -> str:
 
     Text that is not whole Unicode, such as half an emoji, is mended: U+FFFD stands where something is missing.
     """
-    from pydantic_core import from_json  # the parser that the SDK asks, with the same bounds
+    from pydantic_core import from_json  # the parser that the SDK uses, with the same bounds
 
     text = data.decode("utf-8-sig", "replace")
     try:

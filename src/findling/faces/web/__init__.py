@@ -12,4 +12,4 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.faces.web.serving import serve
 else:
-    __getattr__ = front_door(__name__, {"serving": "serve"})
+    __getattr__ = front_door(__name__)

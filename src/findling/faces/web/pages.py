@@ -45,7 +45,7 @@ TYPED_WAIT_S = 0.3
 WAIT_S = 1.5
 
 PLACES = 10
-"""On a page."""
+"""Places on one page of results."""
 
 MOST_CHARS = 8_000
 """So much may be typed into a box: it becomes a part of an address, which `serving.HEAD_BYTES` bounds."""
@@ -61,13 +61,13 @@ RUNS = 5
 """That have ended, of which a page tells."""
 
 LISTED = 500
-"""Files that are left out, of which a page lists so many."""
+"""The most files left out of the index that the page lists."""
 
 FILE_LINES = 20_000
-"""Of a longer file a page shows the beginning."""
+"""The most lines of a file that a page shows."""
 
 FILTERS_S = 30.0
-"""So long a page's lists of languages, folders and branches are kept."""
+"""For how long the lists of languages, folders and branches are kept."""
 
 GONE = 499
 """The status of an answer that nobody reads."""
@@ -425,7 +425,7 @@ def _at(workspace: Workspace, ref: str) -> Workspace:
 
 
 def _in_folder(asked: Engine | Engines, path: str) -> list[str] | None:
-    """What is listed in a folder, folders first and with ``/`` at their end; None for what is none."""
+    """What is listed in a folder, folders first and with ``/`` at their end; None where there is no such folder."""
     if asked.coverage().files == 0:
         return None
     files, folders = asked.listed()

@@ -130,11 +130,11 @@ class Text:
 
 
 def clean(text: str) -> str:
-    """Without what is no text, with plain line ends."""
+    """The text without control characters, with plain line ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _NOISE.sub("", text).encode("utf-8", "replace").decode()
 
 
 def folded(text: str) -> str:
-    """On one line, with single spaces."""
+    """The text on one line, with single spaces."""
     return _SPACE.sub(" ", text.replace("\n", " ")).strip()

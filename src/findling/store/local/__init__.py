@@ -17,17 +17,4 @@ if TYPE_CHECKING:
     from findling.store.local.sqlite_export import export, exported
     from findling.store.local.writer import IndexWriter
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "dense": "DenseIndex",
-            "dense_files": "may_be_due",
-            "layout": "DATABASE",
-            "lock": "WriterLock",
-            "reader": "IndexReader",
-            "schema": "FORMAT_VERSION",
-            "soundness": "",
-            "sqlite_export": "export exported",
-            "writer": "IndexWriter",
-        },
-    )
+    __getattr__ = front_door(__name__)

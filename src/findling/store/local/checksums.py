@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 _BYTES = 8
-"""By this number kept free at the end of each page the extension tells that there are checksums."""
+"""Bytes reserved at the end of each page. The extension takes this number as the sign that pages have checksums."""
 
 PLAIN = apsw.vfs_names()[0]
 _CHECKED = "cksmvfs"

@@ -32,8 +32,8 @@ _ALIKE = 2
 there are few parts to compare with a query, and a vector is copied only a few times."""
 
 _AT_ONCE = 250
-"""How many rows of the table (each has the vectors of one file) are turned into bits together. Of more than about
-100 kB the memory would be asked of the system anew each time, which takes longer than the work itself."""
+"""How many rows of the table (each has the vectors of one file) are turned into bits together. With more than about
+100 kB, each time memory would be allocated anew by the system, which takes longer than the work itself."""
 
 
 class DenseIndex:
@@ -191,13 +191,13 @@ class DenseIndex:
 
 
 def _counted(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The units of entries whose first ones are given, as many of each as ``counts`` says."""
+    """For each entry its consecutive units: ``counts`` of them, beginning with the one in ``firsts``."""
     before = np.cumsum(counts) - counts
     units: NDArray[np.int64] = np.repeat(firsts - before, counts) + np.arange(counts.sum())
     return units
 
 
 def _words(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A word for each run of units that are `_counted`."""
+    """One word for each run of consecutive units (the inverse of `_counted`)."""
     begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(units)), bool), np.diff(units) != 1)))
     return units[begins] | np.diff(begins, append=len(units))

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 class Listed:
-    """Of one generation of a manifest (`IndexReader.listed`). Use within the reader's snapshot."""
+    """What the last listing gave, for one generation of a manifest (`IndexReader.listed`). Use within
+    the reader's snapshot."""
 
     def __init__(self, db: apsw.Connection, manifest_id: int) -> None:
         self._db = db
@@ -69,7 +70,7 @@ class Listed:
         return self._known
 
     def git_ids(self) -> set[bytes]:
-        """What git calls the contents that were indexed, for whatever manifest."""
+        """git's ids of all contents in the index, whatever the manifest."""
         return {row[0] for row in self._db.execute("SELECT git_id FROM blobs WHERE git_id IS NOT NULL")}
 
     def tree(self) -> TreeState | None:
@@ -155,7 +156,7 @@ _FILE = (
     f"b.body_terms, b.name_terms, nullif(b.encoding, '{UTF8}') "
     "FROM manifest_files m CROSS JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
 )
-"""Gives what `_file` takes."""
+"""The columns that `_file` takes."""
 
 _FILE_FROM_ENTRY = _FILE.replace(
     "FROM manifest_files m CROSS JOIN entries e USING (entry_id)",
@@ -234,7 +235,7 @@ class IndexReader:
             self.derived.clear()
 
     def _forget_vectors(self) -> None:
-        """Forget what may be other when vectors were written, and look at the text index anew."""
+        """Forget what depends on vectors or on the text index."""
         self._models: Models | None = None
         if self._text is not None:
             self._check_text(self.directory / FULLTEXT)
@@ -261,7 +262,7 @@ class IndexReader:
                     self._db.execute("COMMIT")
 
     def ahead(self, *asks: Callable[[Index], object]) -> None:
-        """Everything is near."""
+        """Nothing to do: every question is answered from this machine."""
 
     @property
     def chunking(self) -> str | None:
@@ -329,7 +330,8 @@ class IndexReader:
         ids: Iterable[int],
         read: Callable[[str], Iterable[tuple[int, _Value]]],
     ) -> dict[int, _Value]:
-        """What is known of ids, in their order; ``most``: as much is remembered."""
+        """The values of some ids, in their order; those not in ``cache`` are read. ``most``: how many the cache
+        keeps."""
         wanted = list(ids)
         missing = [key for key in wanted if key not in cache]
         found = cache

@@ -29,20 +29,20 @@ from findling.store.local.schema import open_unlinked
 # filled.
 
 _FOLDER = "findling-anew-"
-"""What the names of such folders begin with; they lie in the store that they are to replace, on the same disk."""
+"""The prefix of such folders. They lie inside the store that they will replace, so on the same disk."""
 
 _OLD = "old"
-"""The folder in one that takes the old store up, so that the moment without one does not grow with its size."""
+"""The folder in it that the old store is moved to. Moving takes a moment whatever its size; deleting comes later."""
 
 _MOMENT_S = 1.0
 _LOOK_AGAIN_S = 0.002
-"""How long taking a place may take (it is renaming a few files), and how often it is looked whether it is over."""
+"""How long replacing a store may take (a few files are renamed), and the pause between two looks whether it is done."""
 
 _OLDER = "findling-older"
 """The folder that an index of an earlier version lies in until the new one is whole."""
 
 _ROLE = "anew.lock"
-"""Held in the store for as long as somebody builds beside it: one at a time, and nobody clears up under it."""
+"""The lock of whoever builds a new store: one at a time, and nobody else clears up meanwhile."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def beside(directory: Path, *, wait_s: float) -> Iterator[Path]:
     Raises `IndexBusy` when somebody else writes, or builds beside it, for longer than ``wait_s``, `StorageFull` and
     `IndexUnavailable`.
     """
-    WriterLock(directory, wait_s=wait_s).release()  # who writes for longer would be waited for in vain at the end
+    WriterLock(directory, wait_s=wait_s).release()  # else a long writer would be met only when the work is done
     role = WriterLock(directory, wait_s=wait_s, name=_ROLE)
     try:
         _clear(directory)
@@ -71,8 +71,9 @@ def beside(directory: Path, *, wait_s: float) -> Iterator[Path]:
 def take_place(directory: Path, folder: Path, *, wait_s: float) -> None:
     """Put what was built in ``folder`` (`beside`) in the place of what is in ``directory``; nobody may have it open.
 
-    Who comes in the moment between waits for the writer role. Who is killed in it loses the work, and a run does it
-    again. Raises `IndexBusy` when another process writes for longer than ``wait_s``, and `IndexUnavailable`; then
+    A process that comes in between waits for the writer role. If this process is killed in between, the new store is
+    lost, and the next run builds it again.
+    Raises `IndexBusy` when another process writes for longer than ``wait_s``, and `IndexUnavailable`; then
     the old one is where it was.
     """
     built = _files(folder)
@@ -83,7 +84,7 @@ def take_place(directory: Path, folder: Path, *, wait_s: float) -> None:
     moved: list[tuple[Path, Path]] = []
     try:
         old.mkdir()
-        # of the old one the tables go first, of the new one they come last: without them the rest is nobody's
+        # of the old one the tables go first, of the new one they come last: without them the other files are ignored
         steps = [(path, old / path.name) for path in reversed(_files(directory))]
         steps += [(path, directory / path.name) for path in built]
         for source, target in steps:
@@ -313,7 +314,7 @@ def check_sqlite() -> SqliteCheck:
 
 
 def journal_mode(database: Path) -> str:
-    """Of an existing database, such as ``wal``; '' when it cannot be asked."""
+    """The journal mode of an existing database, such as ``wal``; '' when it cannot be read."""
     try:
         connection = open_unlinked(database, create=False)
         try:

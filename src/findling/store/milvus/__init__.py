@@ -9,4 +9,4 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.store.milvus.proposals import Milvus
 else:
-    __getattr__ = front_door(__name__, {"proposals": "Milvus"})
+    __getattr__ = front_door(__name__)

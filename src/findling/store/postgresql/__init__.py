@@ -14,14 +14,4 @@ if TYPE_CHECKING:
     from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish
     from findling.store.postgresql.writer import ViewWriter
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "beside": "bring_up said_of",
-            "database": "Database",
-            "reader": "PostgresIndex View",
-            "rights": "Rights hashed",
-            "team": "Lease Source Team Totals delete_views finish",
-            "writer": "ViewWriter",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -25,7 +25,7 @@ _BATCH: Final = 200
 """Files that are sent together, with all that belongs to them."""
 
 _MANY: Final = 100
-"""New files from which on the tables are looked at again for planning."""
+"""With so many new files or more, the tables are analysed again for the query planner."""
 
 _FETCHED: Final = 1_000
 """Rows that are read together to count their terms."""
@@ -43,8 +43,8 @@ class Known(NamedTuple):
 class ViewWriter:
     """Holds a view until `close`; nothing of it is seen before `publish`.
 
-    ``recipe``: how files are cut and masked; of a view that was filled by another one nothing is taken over. ``ending``
-    is called at the end of the transaction that publishes, and may raise: then nothing is published. Raises
+    ``recipe``: how files are cut and masked; if the view was filled with another recipe, every file is read again.
+    ``ending`` is called at the end of the transaction that publishes, and may raise: then nothing is published. Raises
     `IndexBusy` where another program writes the view, and the store's errors.
     """
 
@@ -263,7 +263,7 @@ class ViewWriter:
         """Note that a file is left out, and why; what stood at its path goes."""
         self.remove([path])
         if not is_storable(path):
-            return  # such a name can stand nowhere in the database
+            return  # PostgreSQL cannot store such a name
         self._execute(
             "INSERT INTO skipped VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (view_id, path) DO UPDATE SET "
             "size = excluded.size, stamp = excluded.stamp, reason = excluded.reason, detail = excluded.detail",
@@ -306,7 +306,7 @@ class ViewWriter:
         return int(self._value("SELECT model_id FROM models WHERE fingerprint = %s", fingerprint))
 
     def lacking(self, model_id: int, *, docs: bool) -> list[int]:
-        """The entries that lack a model's vectors; without ``docs`` none of documents."""
+        """The entries that lack a model's vectors; without ``docs`` documents are left out."""
         self._send()
         kinds = "" if docs else "AND c.kind <> 'docs' "
         sql = (
@@ -358,7 +358,7 @@ class ViewWriter:
                     self._execute("UPDATE views SET proposed_entry = 0 WHERE view_id = %s", (self.view_id,))
             self._ending(self._db)
             self._execute("COMMIT")
-        if made >= _MANY:  # until the database does so by itself, it plans as if there were nothing
+        if made >= _MANY:  # until the database analyses them by itself, it plans for empty tables
             with suppress(errors.IndexUnavailable):  # all is published by now: without it questions are only slower
                 self._execute("SET statement_timeout = 0")
                 self._execute(f"ANALYZE {', '.join(_ORDER)}, frequencies, term_counts".encode())

@@ -15,11 +15,4 @@ if TYPE_CHECKING:
     from findling.engine.library.fetching.fetch_requests import read_request
     from findling.engine.library.fetching.running import run_here, start
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "fetch_file": "sweep",
-            "fetch_requests": "read_request",
-            "running": "run_here start",
-        },
-    )
+    __getattr__ = front_door(__name__)

@@ -27,8 +27,8 @@ from findling.outbound.fetch import Fetched, Interrupted, Part, fetch
 if TYPE_CHECKING:
     from findling.config.options import Fetch
     from findling.engine.jobs import RunningJob
-    from findling.engine.library.collections import Collection
     from findling.engine.library.library import Library
+    from findling.model.collection import Collection
 
 NAME: Final = "downloads"
 """The collection that it is."""

@@ -17,12 +17,4 @@ if TYPE_CHECKING:
     from findling.faces.cli.terminal.pretty import PrettyView
     from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "json": "JsonView error_to_json write_events write_json write_summary",
-            "plain": "PlainView",
-            "pretty": "PrettyView",
-            "safe": "make_encodable silence write_line",
-        },
-    )
+    __getattr__ = front_door(__name__)
