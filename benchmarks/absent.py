@@ -185,7 +185,7 @@ def ask(engine: Engine, kind: str, present: Sequence[Asked], absent: Sequence[As
 
 def ask_tool(root: Path, cache: bool, present: Sequence[Asked], absent: Sequence[Asked], count: Count) -> None:
     """search_code has no results for what is absent, and says so; it has some for what is there."""
-    with contracts.open_workspace(root, roots=[root], cache=cache) as workspace:
+    with contracts.Workspace(root, roots=[root], cache=cache) as workspace:
         for asked in (*present, *absent):
             reply: Any = contracts.call("search_code", {"query": asked.question}, workspace).structured
             told = reply["results"] == [] and bool(reply.get("absent")) and reply["metadata"]["low_confidence"]

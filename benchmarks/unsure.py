@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if all(of):
                 by_repo[repo] = curve(*of)
         drawn = plots.curves(by_repo, "Questions without an answer that are flagged", "false alarms", "flagged rightly")
-        options.plot.with_suffix(".svg").write_bytes(drawn[".svg"])
+        options.plot.with_name(f"{options.plot.name}.svg").write_bytes(drawn[".svg"])
     return 0
 
 

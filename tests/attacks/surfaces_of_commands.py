@@ -86,7 +86,8 @@ class Commands:
         if status == 2:
             raise Refused(stderr)
         assert status in (0, 1), status
-        if made[0] == "grep" and made[1] in ("--vimgrep", "-W"):
+        options = {part for part in made[1:] if part.startswith("-")}
+        if made[0] == "grep" and made[1] in ("--vimgrep", "-W") and options <= {made[1], "-e", "--", *NAMES}:
             for line in stdout.split("\n")[:-1]:
                 _check_line(line, column=made[1] == "--vimgrep")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from findling.contracts import TOOLS, Workspace, call
+from findling.contracts import TOOLS, Workspace, call, registry
 from findling.contracts.model import Refusal
 from findling.contracts.registry import CODE_CODES
 from findling.contracts.schema import validate
@@ -24,6 +24,7 @@ from findling.engine.library.fetching.fetch_requests import (
     MAX_PATTERNS,
 )
 from findling.faces.mcp.desk import INSTRUCTIONS
+from findling.model.errors import FindlingError
 from findling.model.types import SYMBOL_KINDS
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 
@@ -219,6 +220,19 @@ def test_bad_arguments_of_every_tool(name: str, workspace: Workspace) -> None:
             assert json.loads(text) == result.structured
         else:
             assert result.structured is None
+
+
+def test_every_failure_of_the_code_family_has_a_code_of_the_registry() -> None:
+    """S2-3."""
+
+    def below(kind: type[FindlingError]) -> Iterator[type[FindlingError]]:
+        yield kind
+        for each in kind.__subclasses__():
+            yield from below(each)
+
+    every = {kind.code for kind in below(FindlingError)}
+    assert {"index_unavailable", "network_error"} <= every
+    assert {registry.refusal_of(Refusal(code, "why"), "code").code for code in every} <= CODE_CODES
 
 
 def test_a_refusal_opens_no_index(project: Path) -> None:

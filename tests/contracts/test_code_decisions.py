@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.config import Config
+from findling.config.options import Overrides, Semantic
 from findling.contracts import code_decisions as decide
+from findling.contracts.code_search import question
 from findling.model.types import Gate, Intent, Skip
 from findling.search import gate
 
@@ -34,6 +36,9 @@ def test_default_fan_out_of_ten() -> None:
 def test_the_cap_of_the_ratio() -> None:
     """S2-9, S2-43, S2-55: request, else what is configured; of questions in words alone."""
     configured = Config().ratio_for("natural_language")
+    overridden = Config(semantic=Semantic(ratio=0.1), overrides=Overrides(natural_language=0.4))
+    asked = {"query": "where", "limit": 10, "freshness_policy": "balanced", "detail_level": "auto"}
+    assert question(asked, overridden).gate == Gate({"natural_language": 0.4}, 0.85)
     assert decide.gate("hybrid", None, configured, 0.85) == Gate({"natural_language": 0.5}, 0.85)
     assert decide.gate("hybrid", 0.0, configured, 0.85) == Gate({"natural_language": 0.0}, 0.85)
     assert decide.gate("rerank_only", 0.2, configured, 0.9) == Gate({"natural_language": 0.2}, 0.9, closed=True)

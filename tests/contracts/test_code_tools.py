@@ -104,6 +104,24 @@ def test_search_code_has_every_field(workspace: Workspace) -> None:
     scores = [result["score"] for result in found["results"]]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
+    assert len({*scores}) > 1
+
+
+def test_every_field_of_a_result_is_of_its_definition(workspace: Workspace) -> None:
+    """S2-11."""
+    result = search(workspace, "retry_failed")["results"][0]
+    assert {name: result[name] for name in RESULT if name not in ("score", "snippet")} == {
+        "path": "src/http/client.py",
+        "line_start": 9,
+        "line_end": 16,
+        "kind": "method",
+        "name": "retry_failed",
+        "qualified_name": "Client.retry_failed",
+        "language": "python",
+        "provenance": "lexical",
+        "result_type": "symbol",
+    }
+    assert "def retry_failed(self, request, attempts=3):" in result["snippet"]
 
 
 def test_a_question_is_asked_by_meaning_too(workspace: Workspace) -> None:
@@ -166,7 +184,7 @@ def test_sure_text_needs_no_meaning(indexed: Path) -> None:
 
 
 def test_modes(indexed: Path) -> None:
-    """S2-15, S2-16, S2-35, D28."""
+    """S2-15, S2-16, S2-22, S2-35, D28."""
     seen = {}
     for mode in ("off", "rerank_only"):
         config = Config(semantic=Semantic(mode=mode))  # type: ignore[arg-type]

@@ -338,6 +338,8 @@ def check_threshold(asked: Asked, told: Told, tool: str, given: Mapping[str, Any
     """A threshold holds where similarities were compared; where they were not, what is shown is no similarity of 1."""
     least = given.get("threshold", given.get("options", {}).get("minScore"))
     used = told.facts.get("usedSemantic", told.facts.get("meta", {}).get("used_semantic"))
+    if tool in ("semantic_search", "search_documents") and told.listed and not used:
+        assert told.facts.get("notes"), "does not say that no threshold was applied"
     for place in told.listed:
         value = place.get("similarity", place.get("score"))
         by_words = not used or place.get("usedSemantic", place.get("used_semantic")) is False
@@ -367,6 +369,10 @@ def check_emptiness(asked: Asked, told: Told, tool: str, given: Mapping[str, Any
 def check_reasons(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -> None:
     if told.is_error:
         assert told.text.strip()
+    slow = asked.state.embedder == "ollama too slow" and asked.state.folders != "mixed"
+    assert not slow or "Cannot connect" not in told.text, "it answers, if late"
+    assert "not by meaning" not in told.text or told.is_partial or told.is_error
+    assert tool != "search_semantic" or "by words" not in told.text, "it compares no words"
     for holder in (told.facts, told.facts.get("embedder", {})):
         if holder.get("available") is False:
             assert str(holder.get("error", "")).strip(), "no reason"
@@ -385,16 +391,22 @@ def check_meaning(asked: Asked, told: Told, tool: str, given: Mapping[str, Any])
     if "semantic_mode" in metadata:
         by_meaning = {place["provenance"] for place in told.listed} - {"lexical"}
         assert metadata["semantic_enabled"] == (metadata["semantic_mode"] != "off")
-        if (
-            metadata["semantic_skipped_reason"] is not None
-            and metadata["semantic_skipped_reason"] != "semantic_no_matches"
-        ):
-            assert not metadata["semantic_triggered"] and metadata["semantic_ratio_used"] == 0 and not by_meaning
+        ran = metadata["semantic_skipped_reason"] in (None, "semantic_no_matches")
+        assert ran == metadata["semantic_triggered"], "not asked by meaning, without a reason"
+        assert ran or (metadata["semantic_ratio_used"] == 0 and not by_meaning)
         assert not by_meaning or works
         assert 0 <= metadata.get("embedding_coverage", 0) <= 1
+        pending = metadata.get("not_searched", {}).get("pending_files", 0)
+        assert not pending or metadata.get("embedding_coverage", 0) < 1, "as if all files had vectors"
     used = told.facts.get("usedSemantic", told.facts.get("meta", {}).get("used_semantic"))
     assert not used or works
     assert "semantic" not in {source for place in told.listed for source in place.get("sources", ())} or works
+
+
+def check_embedders(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -> None:
+    """Of several roots each has its own model, and all together one only where every one has."""
+    own = [project["embedder"]["available"] for project in told.facts.get("projects", ()) if "embedder" in project]
+    assert not own or told.facts["embedder"]["available"] == all(own)
 
 
 def check_status(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) -> None:
@@ -403,6 +415,8 @@ def check_status(asked: Asked, told: Told, tool: str, given: Mapping[str, Any]) 
         assert 0 <= facts["embedded_count"] <= facts["chunk_count"]
         if asked.state.index == "whole":
             assert facts["file_count"] == len(FILES) * len(asked.roots), "not the files that there are"
+            if asked.state.embedder != "off":
+                assert facts["embedded_count"] == facts["chunk_count"], "not the vectors that there are"
 
 
 LINES = ("line_start", "start_line", "line", "lineRange", "ln")
@@ -434,6 +448,7 @@ CHECKS: tuple[Callable[[Asked, Told, str, Mapping[str, Any]], None], ...] = (
     check_missing_root,
     check_meaning,
     check_status,
+    check_embedders,
     check_pages,
 )
 

@@ -84,8 +84,20 @@ def test_an_impact_is_told_step_by_step(workspace: Workspace) -> None:
         assert found["reached"][1]["uses"] == "Shelf.put_away" and found["reached"][1]["why"] == "made by Shelf()"
         assert found["tests"] == ["tests/test_keep.py:2 test_weight (step 1)"]
         assert found["documents"] == ["docs/keep.md:3 Heavy things are refused by `check_weight`."]
-        nearest = facts(workspace, "impact", name="check_weigth")
-        assert nearest["reached"] == [] and nearest["nearest"][0]["name"] == "check_weight"
+
+
+def test_an_impact_of_what_is_not_defined_is_none_of_nothing(workspace: Workspace) -> None:
+    with workspace:
+        for name, code, said in (
+            ("check_weigth", "symbol_not_found", "Did you mean check_weight (shop/keep.py:"),
+            ("check_wei", "symbol_not_found", "Did you mean check_weight (shop/keep.py:"),
+            ("ZzyzxQuokka", "symbol_not_found", "No definition is called 'ZzyzxQuokka'"),
+            ("where is it", "invalid_input", "must be the name of one definition"),
+        ):
+            refused = call("impact", {"name": name}, workspace)
+            assert refused.is_error and refused.structured is not None
+            error = refused.structured["error"]
+            assert error["code"] == code and said in error["message"], error
 
 
 def test_an_impact_wants_one_of_two(workspace: Workspace) -> None:

@@ -156,7 +156,7 @@ def test_a_file_that_is_whole_in_the_index_is_answered_whole(partly: Workspace) 
 def test_what_is_not_indexed_yet_is_no_file_that_is_left_out(partly: Workspace) -> None:
     for tool in ("list_defs_in_file", "get_file_outline"):
         said = call(tool, {"path": "later/m3.py"}, partly).text_blocks[0]
-        assert "file is not indexed (yet: ask again in a moment): later/m3.py" in said
+        assert "file is not indexed (yet: semantic.auto_index is false; sync_repo takes it in): later/m3.py" in said
     said = call("find_similar", {"docPath": "later/m3.py"}, partly).as_json()["message"]
     assert said == "later/m3.py is not in the index yet: not all files are indexed. Ask again in a moment."
 
@@ -247,3 +247,14 @@ def test_a_question_of_text_does_not_wait_for_vectors(project: Path, monkeypatch
             assert (found["total_matches"], state_of(found)) == (2, {})
         finally:
             release.set()
+
+
+def test_what_no_question_takes_in_is_told_with_what_does(project: Path) -> None:
+    with Workspace(project, root=project, config=AS_IT_IS) as workspace:
+        workspace.engine.index()
+        (project / "new.py").write_text("def brand_new():\n    pass\n")
+        (project / "five.txt").unlink()
+        outline = call("get_file_outline", {"path": "new.py"}, workspace)
+        assert "semantic.auto_index is false; sync_repo takes it in" in outline.text_blocks[0]
+        gone = call("get_file", {"path": "five.txt"}, workspace)
+        assert gone.is_error and "Did you mean five.txt" not in gone.text_blocks[0]

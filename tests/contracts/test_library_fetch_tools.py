@@ -142,8 +142,12 @@ def test_search_works_while_a_job_runs_and_says_so(
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("fetch_file", {"url": "file:///etc/passwd", "filename": "x"}, "(network): Only http and https"),
-        ("fetch_file", {"url": "https://u:p@example.org/", "filename": "x"}, "(network): The URL has a user name"),
+        (
+            "fetch_file",
+            {"url": "file:///etc/passwd", "filename": "x"},
+            "(processing): Only http and https URLs are fetched, not file",
+        ),
+        ("fetch_file", {"url": "https://u:p@example.org/", "filename": "x"}, "(processing): The URL has a user name"),
         ("fetch_file", {"url": "https://example.org/", "filename": "../x"}, "(processing): '../x' cannot be"),
         (
             "fetch_file",
@@ -151,8 +155,13 @@ def test_search_works_while_a_job_runs_and_says_so(
             "maxFileSizeMB",
         ),
         ("fetch_file", {"url": "https://example.org/"}, "`filename` is required"),
-        ("fetch_repo", {"repoUrl": "ext::sh -c id"}, "(network): The URL has white space"),
-        ("fetch_repo", {"repoUrl": "ssh://example.org/a/b"}, "(network): Only http and https"),
+        ("fetch_repo", {"repoUrl": "ext::sh -c id"}, "(processing): The URL has white space"),
+        (
+            "fetch_repo",
+            {"repoUrl": "ssh://example.org/a/b"},
+            "(processing): Only http and https URLs are fetched, not ssh",
+        ),
+        ("fetch_file", {"url": "https://example.org:22/", "filename": "x"}, "(network): Port 22 is not allowed"),
         ("fetch_repo", {"repoUrl": "https://example.org/a", "branch": "-x"}, "(processing): '-x' cannot be"),
         (
             "fetch_repo",
@@ -179,7 +188,7 @@ def test_refusals_say_what_and_why(
 def test_a_file_that_may_not_be_replaced_is_a_refusal(
     opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
-    """S3-24."""
+    """S3-24, S3-37."""
     with FileServer({"/a": b"text\n"}) as server:
         allow(server.host)
         _, facts = blocks(opened, "fetch_file", url=f"{server.url}/a", filename="a.txt")

@@ -273,7 +273,8 @@ def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bo
         assert {path.partition("/")[0] for path in by_meaning} == {"shop"}
         by_words = {path.partition("/")[0] for path in paths(found, field="docPath")} - {"shop"}
         assert by_words == ({"B"} if how == "disabled" else set())
-        assert [note[:3] for note in found["notes"]] == ["B: "]
+        about_words = ["Whe"] if how == "disabled" else []
+        assert [note[:3] for note in found["notes"]] == ["B: ", *about_words]
         assert (found["meta"]["used_semantic"], found["meta"]["result_completeness"]) == (True, "partial")
         assert found["meta"]["best_similarity"] == found["results"][0]["similarity"]
         assert facts(opened, "get_file", path="shop/docs/shop.md", end_line=1)["content"] == "# Shop\n"
@@ -348,10 +349,12 @@ def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(s
             assert paths(found, field="docPath")[0] == "shop/docs/shop.md"
             assert paths(found, field="docPath")[-1] == "museum/hours.md", "after what meaning found"
             assert (found["meta"]["used_semantic"], found["meta"]["result_completeness"]) == (True, "partial")
-            assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
+            words, threshold = found["notes"]
+            assert words.startswith("museum: searched by words, not by meaning: ") and "no threshold" in threshold
             found = facts(opened, "search_semantic", query="when is the shop open")
             assert {path.partition("/")[0] for path in paths(found)} == {"shop"}
-            assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
+            assert [note.partition(": C")[0] for note in found["notes"]] == ["museum: not searched"]
+            assert found["result_completeness"] == "partial"
             found = facts(opened, "find_similar", docPath="shop/docs/shop.md")
             assert found["notes"][0].startswith("museum: not compared: ") and "not_searched" not in found
             assert {path.partition("/")[0] for path in paths(found, "similar", "docPath")} == {"shop"}

@@ -126,6 +126,10 @@ def fallback(reason: str, *, warning: str = "") -> Check:
 
 NO_COUNTS = {"indexed": 0, "skipped": 0, "errors": []}
 CONNECT = "Cannot connect to Ollama at {url}. Is Ollama running?"
+SLOW = (
+    f"Ollama at {{url}} takes longer than 0.1 s to embed a text with {MODEL}. "
+    "Raise semantic.timeout_ms, or choose a smaller model."
+)
 UNCHOSEN = "Cannot connect to Ollama at http://localhost:11434. Is Ollama running?"
 MISMATCH = (
     f"Config model '{MODEL}' (768 dim) doesn't match stored embeddings (256 dim). Run reindex_vectors with force: true."
@@ -166,6 +170,7 @@ TABLE: dict[str, dict[str, Check]] = {
     },
     "slow": {
         **down("semantic_backend_timeout"),
+        "semantic_search": error_and_text("ollama_unavailable", SLOW),
         "find_similar": lambda a, url: not a.is_error and a.facts["similar"][0]["docPath"] == "docs/invoices.md",
         # Each passage is given up after its time, and keeps the vector that it had.
         "reindex_vectors": lambda a, url: (
@@ -297,7 +302,7 @@ def workspace(
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_the_state_table(tool: str, state: tuple[str, Path], workspace: Workspace, server: OllamaProcess) -> None:
-    """S1-44, S4-40, D3, S2-32, S4-4: what is promised of a provider that is down, and of every other state."""
+    """S0-11, S1-44, S4-40, D3, S2-32, S4-4: what is promised of a provider that is down, and of every other state."""
     name, _ = state
     result = call(tool, CALLS[tool], workspace)
     facts = result.structured

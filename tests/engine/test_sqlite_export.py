@@ -115,21 +115,22 @@ def test_vectors_mean_what_the_embedder_means(database: Path) -> None:
 
 def test_what_they_are_looked_up_by_is_indexed(database: Path) -> None:
     """S1-26, S4-16."""
-    found = dict(rows(database, "SELECT name, tbl_name FROM sqlite_master WHERE type='index' AND sql IS NOT NULL"))
-    assert found == {
-        "idx_doc_path": "doc_embeddings",
-        "idx_model": "doc_embeddings",
-        "idx_content_hash": "doc_embeddings",
-        "idx_embeddings_path": "embeddings",
-        "idx_embeddings_hash": "embeddings",
+    found = rows(database, "SELECT name, sql FROM sqlite_master WHERE type='index' AND sql IS NOT NULL")
+    assert {name: str(sql).partition(" ON ")[2] for name, sql in found} == {
+        "idx_doc_path": "doc_embeddings(doc_path)",
+        "idx_model": "doc_embeddings(model_name)",
+        "idx_content_hash": "doc_embeddings(content_hash)",
+        "idx_embeddings_path": "embeddings(path)",
+        "idx_embeddings_hash": "embeddings(content_hash)",
     }
 
 
 @pytest.mark.parametrize(
     "repeat",
     [
-        "INSERT INTO doc_embeddings SELECT id + 1, doc_path, chunk_index, '', '', '', '', 0, 0, '' FROM doc_embeddings",
-        "INSERT INTO embeddings SELECT id + 1, path, start_line, end_line, '', '', model, 0 FROM embeddings",
+        "INSERT INTO doc_embeddings SELECT id + 99, doc_path, chunk_index, '', '', '', '', 0, 0, '' "
+        "FROM doc_embeddings",
+        "INSERT INTO embeddings SELECT id + 99, path, start_line, end_line, '', '', model, 0 FROM embeddings",
     ],
 )
 def test_a_place_has_one_row(database: Path, repeat: str) -> None:

@@ -97,7 +97,7 @@ def test_who_is_told_to_change_nothing_does_not_build_it_anew(unusable: tuple[Pa
         why = engine.why("src/retry.py")
         assert (why.indexed, why.reason, "rebuilt" in why.detail) == (False, "not_indexed_yet", True)
         assert why.notes == status.notes[-1:]
-        assert words in _index(root, False, by_search=True).words
+        assert words in _index(root, False, None).words
     assert contents(root / ".findling") == before
 
 
@@ -150,9 +150,9 @@ def test_an_index_of_an_earlier_version_goes_when_the_new_one_is_whole(sound: Pa
 def test_an_older_index_is_nothing_broken(sound: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(sound, tmp_path.resolve() / "p"))
     older(root / ".findling")
-    assert _index(root, False, by_search=True).state == "off"
+    assert _index(root, False, None).state == "off"
     no_database(root / ".findling")
-    assert _index(root, False, by_search=True).state == "broken"
+    assert _index(root, False, None).state == "broken"
 
 
 def test_vectors_are_neither_told_from_it_nor_made_in_silence(sound: Path, tmp_path: Path) -> None:

@@ -34,6 +34,25 @@ def test_only_what_changed_is_embedded(tmp_path: Path) -> None:
         assert coverage.embedded_chunks == coverage.chunks == 12
 
 
+def test_of_a_changed_file_only_the_changed_text_is_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1-15, S1-55."""
+    sent: list[str] = []
+    embed = BundledEmbedder.embed_batch
+
+    def spied(self: BundledEmbedder, texts: Sequence[str], **how: Any) -> Any:
+        sent.extend(texts)
+        return embed(self, texts, **how)
+
+    monkeypatch.setattr(BundledEmbedder, "embed_batch", spied)
+    write(tmp_path, "tea.md", "# Water\n\nJust below boiling.\n\n# Leaves\n\nOne spoon for each cup.\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        write(tmp_path, "tea.md", "# Water\n\nJust below boiling.\n\n# Leaves\n\nTwo spoons for each pot.\n")
+        sent.clear()
+        engine.sync(["tea.md"])
+    assert len(sent) == 1 and "Two spoons" in sent[0]
+
+
 def test_coverage_counts_what_has_vectors(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.py").write_text(f"def {name}():\n    return '{name}'\n")

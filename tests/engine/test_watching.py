@@ -251,6 +251,25 @@ def test_one_watches_and_the_next_takes_over(root: Path, watcher: Watcher) -> No
     WriterLock(root / ".findling", wait_s=0.0, name=WATCHER).release()
 
 
+def test_folders_that_another_process_indexes_meanwhile_are_listened_to(root: Path) -> None:
+    shutil.rmtree(root / ".findling")
+    with Engine.open(root=root) as engine:
+        engine.sync(["src/retry.py"])
+        assert engine.coverage().unfinished
+    watcher = Watcher(lambda: Engine.open(root=root))
+    watcher._take_in = lambda: (set(), set())  # type: ignore[method-assign] - the other process has the index
+    watcher.start()
+    try:
+        until(lambda: watcher.watch.state == "watching")
+        before = watcher.watch.detail
+        with Engine.open(root=root) as engine:
+            engine.index(embed=False)
+            folders = len({folder for folder in engine.listed()[1] if (root / folder).is_dir()})
+        until(lambda: watcher.watch.detail == f"{folders} folders" != before)
+    finally:
+        watcher.stop()
+
+
 def test_an_index_that_comes_to_be_or_is_deleted(tmp_path: Path) -> None:
     root = make(tmp_path / "project")
     watcher = Watcher(lambda: Engine.open(root=root))

@@ -112,6 +112,11 @@ def test_what_is_as_sure_as_it_says_lies_on_the_diagonal() -> None:
     parsed(plots.reliability([]))
 
 
+def test_each_curve_has_its_name() -> None:
+    drawn = plots.curves({"all": [(0.0, 0.0), (0.1, 0.8), (1.0, 1.0)], "one": [(0.0, 0.5)]}, "t", "wrong", "right")
+    assert {"all", "one", "wrong", "right"} <= set(texts(parsed(drawn)))
+
+
 def test_the_same_numbers_give_the_same_bytes() -> None:
     """In each process, whatever the `matplotlibrc` of a folder says."""
     program = """

@@ -216,6 +216,10 @@ def long_definition(stage: Stage) -> Typed:
     return "search", "travel_far a long way"
 
 
+def no_name(_: Stage) -> Typed:
+    return ("symbol",)
+
+
 def no_regex(_: Stage) -> Typed:
     return ("grep",)
 
@@ -354,6 +358,7 @@ CASES = (
     Case("'findling sync' checks everything", stale),
     Case("To search: findling search {…}", mistyped, "def hello()"),
     Case("See 'findling grep --help'.", no_regex, "REGEX"),
+    Case("See 'findling symbol --help'.", no_name, "usage: findling symbol"),
     Case("whole definitions: findling symbol", long_definition, "def travel_far(value):"),
     Case("the library is empty; 'findling library add PATH'", empty_library, given={"PATH": "."}),
     Case("`findling library list` shows what there is.", unknown_collection, "guides"),
@@ -470,6 +475,7 @@ NOT_RUN = {
     "indexing is not complete; `findling library refresh` continues it": "stopped by another process meanwhile",
     "'findling team role NAME'": "of databases with roles: tests/faces/test_users.py",
     "'findling sync' updates the index with less.": "on a full disk",
+    "`findling grep` needs no index.": "names what goes on working, for a folder whose name no index can hold",
     "run 'findling index'": "of documents in an exact search: tests/engine/test_grep_unindexed.py",
     "'findling index --cache {…}' keeps it elsewhere": "on a network drive",
     "the index is not complete; run 'findling index' again": "a run that was interrupted",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from findling.config import repositories_in
+from findling.config import repositories_in, roots
 from findling.contracts import Workspace, call
-from findling.engine import Engines, repositories
+from findling.engine import Engines
 from findling.engine.engines import globs_in
 from findling.faces.cli.main import main
 from findling.model.types import Query
@@ -68,7 +68,7 @@ def test_nothing_found_is_said_once_and_one_that_fails_is_named(
 def test_more_than_are_searched_together_are_told(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repositories, "MOST", 1)
+    monkeypatch.setattr(roots, "MOST_PROJECTS", 1)
     assert main(["grep", "-l", "tax"]) == 0
     assert "1 repository more in this folder not searched; name one as PATH" in capsys.readouterr().err
 

@@ -128,6 +128,7 @@ def test_words_decide_where_meaning_is_off(
     assert [Path(passage.file_path).name for passage in answer.passages] == ["baking.md"]
     assert "Feed the starter" in answer.passages[0].content
     assert (answer.best_similarity, answer.total) == (None, 1)
+    assert answer.notes == ("Only words were compared: Searching by meaning is off: semantic.enabled is false.",)
 
 
 def test_a_source_that_cannot_be_asked_by_meaning_is_searched_by_words_and_named(

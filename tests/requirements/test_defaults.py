@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from findling.config import Config
+from findling.config import Config, choose_provider
+from findling.config.options import OPTIONS, Embedding
 from findling.contracts.tools import TOOLS
 from findling.engine.library.fetching.fetch_requests import EXCLUDED, FileRequest, RepoRequest
 
 
 def test_defaults_of_the_documents_side() -> None:
-    """S0-18, S0-21 to S0-27."""
+    """S0-17, S0-18, S0-21 to S0-27."""
     semantic = Config().semantic
     assert semantic.enabled == "auto"
     assert semantic.ollama_url == "http://localhost:11434"
@@ -39,6 +40,27 @@ def test_defaults_of_repository_search() -> None:
     weights = config.hybrid
     assert (weights.keyword_weight, weights.symbol_weight, weights.semantic_weight) == (0.4, 0.3, 0.3)
     assert (config.semantic.chunk_max_lines, config.semantic.chunk_overlap_lines) == (50, 10)
+
+
+def test_bounds_of_options() -> None:
+    """S0-20, S0-21, S0-23, S2-9, S2-43 to S2-45, S2-52, S3-36."""
+    bounds = {
+        "library.chunk_size": (100, 2000),
+        "library.overlap": (0, 500),
+        "semantic.chunk_size": (100, 20_000),
+        "semantic.embedding.dimensions": (1, 8192),
+        "semantic.similarity_threshold": (0, 1),
+        "semantic.ratio": (0, 1),
+        "semantic.lexical_short_circuit_threshold": (0, 1),
+        "semantic.confidence_threshold": (0, 1),
+    }
+    assert {key: OPTIONS[key].bounds for key in bounds} == bounds
+
+
+def test_the_nomic_model_of_this_machine_has_its_name_and_its_dimensions() -> None:
+    """S2-50, S2-52, D31."""
+    named = Config(embedding=Embedding(provider="local", model="NomicEmbedTextV15Q"))
+    assert choose_provider(named, None, lambda: False)[:3] == ("local", "NomicEmbedTextV15Q", 768)
 
 
 def test_defaults_of_fetching() -> None:

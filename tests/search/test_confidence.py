@@ -69,6 +69,15 @@ def test_a_definition_among_the_first_three_counts() -> None:
     assert confidence(plain, plain, plain, defines) == confidence(plain)
 
 
+def test_words_that_stand_together_prove_little_where_the_telling_word_of_a_short_question_is_missing() -> None:
+    def phrase(lacking: float, text: str = SHORT) -> float:
+        reasons = judged(ranked(0.5, 0.3, phrase=1.0), lacking=lacking, text=text).reasons
+        return next((reason.value for reason in reasons if reason.signal == "phrase"), 0.0)
+
+    assert phrase(1.0) == 0.0 < phrase(0.5) < phrase(0.0)
+    assert phrase(1.0, LONG) > 0.0
+
+
 def test_without_vectors_words_have_to_speak_for_an_answer() -> None:
     assert confidence(ranked(0.5)) == confidence(ranked(0.5, WITHOUT_VECTORS_COSINE))
     assert confidence(ranked(0.1)) < 0.5 < confidence(ranked(0.6))

@@ -122,6 +122,24 @@ def repositories_in(folder: Path) -> list[Path]:
     return found
 
 
+MOST_PROJECTS: Final = 50
+"""Repositories of a folder that are searched together."""
+
+BESIDE: Final = "."
+"""The name of a folder itself, before the paths of files that are in none of its repositories."""
+
+
+def projects_in(root: Path) -> tuple[dict[str, Path], int]:
+    """The repositories in a folder, and itself where files lie beside them, by the names that stand before their paths;
+    and how many more there are. None of a folder without any."""
+    found = repositories_in(root)
+    folders = {os.path.relpath(folder, root).replace(os.sep, "/"): folder for folder in found[:MOST_PROJECTS]}
+    above = {parent for each in found for parent in each.parents}
+    if found and any(path not in found and path not in above and path.name[0] != "." for path in root.iterdir()):
+        folders[BESIDE] = root
+    return folders, max(0, len(found) - MOST_PROJECTS)
+
+
 def _plain_folders(folder: Path) -> list[Path]:
     """Of the first entries of a folder those that are folders, by name; none where it cannot be read."""
     try:

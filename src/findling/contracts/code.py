@@ -253,7 +253,7 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
         job_active=call.workspace.job_active,
     )
     if shown < len(left):
-        metadata["result_completeness"] = "truncated"
+        code_metadata.cut(metadata)
         metadata["warnings"] = [f"{len(left) - shown} of {len(rows)} definitions come after these; see next_cursor."]
     facts = {
         "file_path": call.told(found.path),

@@ -73,6 +73,12 @@ def of_answer(
     return found
 
 
+def cut(metadata: dict[str, Any]) -> None:
+    """Say that an answer was cut, where it does not say already that it is partial, which is worse."""
+    if metadata["result_completeness"] == "complete":
+        metadata["result_completeness"] = "truncated"
+
+
 def of_status(root: Root, status: Status) -> dict[str, Any]:
     """The fields of an answer about the status of the index."""
     state = protocol_state(
@@ -144,7 +150,7 @@ def job_facts(job: Job) -> dict[str, Any]:
     """A job as it is shown. What it changed and how long it took is None while it runs."""
     facts: dict[str, Any] = {
         "job_id": job.id,
-        "ref": job.ref,
+        "ref": job.ref or LIVE,
         "mode": job.mode,
         "status": "published" if job.status == "completed" else job.status,
         "created_at": datetime.fromtimestamp(job.started, UTC).isoformat(timespec="seconds"),

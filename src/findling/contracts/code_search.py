@@ -89,6 +89,8 @@ def search_code(call: Call, given: Arguments) -> Reply:
         job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
+    if answer.meaning.by_words and metadata["result_completeness"] == "complete":
+        metadata["result_completeness"] = "partial"
     unfinished = given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode)
     listing = Listing(0 if answer.result.is_absent else total, budget.made_from(answer, rerank.provider))
     told = facts(given, config, answer, found, rerank, metadata)
@@ -153,7 +155,7 @@ def facts(
     # What answered is an index that this version can read; a question without one has begun to make it.
     said["schema_status"] = "compatible" if result.coverage.files else "not_indexed"
     if result.completeness == "truncated":
-        said["result_completeness"] = result.completeness
+        code_metadata.cut(said)
     if warnings := _warnings(answer):
         said["warnings"] = warnings
     return {
@@ -288,8 +290,9 @@ def _semantic_fields(config: Config, answer: Answer, found: Sequence[Found], fan
         "semantic_fan_out": fan_out.semantic,
         "merged_fan_out": fan_out.merged,
     }
-    if coverage.chunks:
-        fields["embedding_coverage"] = round(coverage.embedded_chunks / coverage.chunks, 6)
+    if coverage.chunks:  # a file that is not indexed yet has no vectors either
+        indexed = coverage.files / (coverage.files + coverage.pending_files)
+        fields["embedding_coverage"] = round(indexed * coverage.embedded_chunks / coverage.chunks, 6)
     return fields
 
 

@@ -152,7 +152,7 @@ def _state(root: Root, query: str) -> SemanticState:
     )
     works = seen.fingerprint is not None and seen.fingerprint.provider == choice.provider
     if not works and (choice.provider is None or (choice.provider == "ollama" and seen.connection)):
-        message = f"Cannot connect to Ollama at {url}. Is Ollama running?"
+        message = seen.problem if seen.late else f"Cannot connect to Ollama at {url}. Is Ollama running?"
         return SemanticState("unavailable", "ollama_unavailable", message, "Ollama unavailable")
     if seen.fingerprint is None:
         model = choice.model or choice.provider or ""

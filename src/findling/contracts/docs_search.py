@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 PREVIEW_CHARS = 200
 """Of a similar document's beginning."""
 
+NO_THRESHOLD = "Where used_semantic is false, similarity tells how well the words match, and no threshold was applied."
+
 _CELL = re.compile(r"cell \d+")
 """How a notebook's cells are called where documents have headings."""
 
@@ -85,7 +87,9 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
     call.workspace.note_latency(latency)
     used: bool = meta["used_semantic"]
     events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
-    facts = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    facts: dict[str, Any] = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    if results and not (used and all(result.get("used_semantic", True) for result in results)):
+        facts["notes"] = [NO_THRESHOLD]
     listing = Listing(len(every), made_from)
     if not ready:
         return Reply(state.error | facts, "results", is_error=not results, listing=listing)

@@ -10,6 +10,7 @@ from findling.contracts import budget, code_metadata, index_state
 from findling.contracts.code import symbol_facts
 from findling.contracts.code_decisions import looks_like_a_name
 from findling.contracts.code_search import further_fields, result_range
+from findling.contracts.files import clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
@@ -30,6 +31,9 @@ PLACE_CHARS = 120
 
 DEFINITIONS = 3
 """Of one name, with their text."""
+
+NAME_CHARS = 100
+"""Of a name that a message repeats."""
 
 LEAST_ROOM = 400
 """Characters that are worth the text of one more definition."""
@@ -197,12 +201,18 @@ def _metadata(call: Call, found: SymbolResult | EdgeResult, notes: Sequence[str]
 # --- impact -----------------------------------------------------------------------------------------------------
 
 
+NEAREST = 3
+"""Definitions with names like one that none has."""
+
+
 def impact(call: Call, given: Arguments) -> Reply:
-    """What a change of a definition, or the changes since a commit, can reach."""
+    """What a change of a definition, or the changes since a commit, can reach. Raises `Refusal`."""
     name, since = given.get("name", ""), given.get("diff")
     if bool(name) == (since is not None):
         raise Refusal("invalid_input", "Give either `name` or `diff`: a definition, or a commit to compare with.")
     found = call.workspace.asked.impact(name, since=since, steps=given["steps"], wait_s=WAIT_S, progress=call.progress)
+    if name and not any(hit.match == "exact" for hit in found.definitions):
+        raise _no_definition(name, found)
     notes = list(found.notes)
     tests = [f"{each.path}:{each.line} {each.name} (step {each.depth})" for each in found.tests]
     beside: dict[str, tuple[list[Any], int]] = {
@@ -216,18 +226,38 @@ def impact(call: Call, given: Arguments) -> Reply:
     for name, (_, total) in beside.items():
         if (more := total - len(listed[name])) > 0:
             notes.append(f"{more} more {'definitions that are gone' if name == 'gone' else name} are not listed.")
+    metadata = _metadata(call, found, notes)
+    if found.truncated:
+        code_metadata.cut(metadata)
     facts = {
         "definitions": listed.pop("definitions"),
         "reached": [_reached(edge) for edge in found.edges],
         **{name: lines for name, lines in listed.items() if lines},
         "totals": dict(found.totals),
         "in_tests": found.in_tests,
-        **index_state.absent_fields(found.absent),
-        "metadata": _metadata(call, found, notes),
+        "metadata": metadata,
     }
-    if found.truncated:
-        facts["metadata"]["result_completeness"] = "truncated"
     return Reply(facts, "reached", unfinished=found.freshness != "fresh")
+
+
+def _no_definition(name: str, found: EdgeResult) -> Refusal:
+    """That nothing is called so, and its uses were therefore not looked for."""
+    shown = repr(clipped(name, NAME_CHARS))
+    if len(name.split()) > 1:
+        said = f"Parameter `name` must be the name of one definition, such as Client.retry, not {shown}."
+        return Refusal("invalid_input", f"{said} explore answers questions.")
+    near = [(hit.qualified_name, hit.path, hit.line) for hit in found.definitions]
+    near += [(each.text, each.path, each.line) for absent in found.absent for each in absent.nearest]
+    near = near[:NEAREST]
+    said = f"No definition is called {shown}, so nothing was looked for that uses it."
+    if near:
+        said += f" Did you mean {' or '.join(f'{text} ({path}:{line})' for text, path, line in near)}?"
+    if found.coverage.unfinished:
+        said += " Not all files are indexed yet: ask again in a moment."
+    data: dict[str, Any] = {"files_searched": found.coverage.files}
+    if near:
+        data["nearest"] = [{"name": text, "path": path, "line": line} for text, path, line in near]
+    return Refusal("symbol_not_found", said, data)
 
 
 def _first(every: Sequence[Any], room: int) -> list[Any]:

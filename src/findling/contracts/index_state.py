@@ -49,6 +49,7 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     partial = bool(
         coverage.unfinished
         or coverage.unread
+        or answer.meaning.by_words
         or seen.freshness == "syncing"
         or (vectors_wanted and coverage.missing_vectors)
     )
@@ -56,8 +57,7 @@ def of_answer(answer: Answer) -> dict[str, Any]:
 
 
 def notes(answer: Answer) -> dict[str, Any]:
-    """Notes on roots that were searched by words although others were searched by meaning, and on filters that no file
-    passes."""
+    """Notes on roots that could not be searched by meaning although others were, and on filters that no file passes."""
     noted = [*answer.meaning.by_words, *([answer.no_file] if answer.no_file else ())]
     return {"notes": noted} if noted else {}
 

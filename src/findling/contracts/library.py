@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MIN_SCORE = 0.7
 
+NO_THRESHOLD = "Where usedSemantic is false, the score tells how well the words match, and minScore was not applied."
+
 SUMMARY_CHARS = 200
 """Kept for the line before the results; its query comes on top."""
 
@@ -216,7 +218,8 @@ def result_facts(result: LibraryResult, options: Mapping[str, Any], problems: Se
         facts["totalIsLowerBound"] = True
     if problems or not result.complete:
         facts["result_completeness"] = "partial"
-    if notes := [*problems, *result.notes]:
+    no_threshold = [NO_THRESHOLD] if any(passage.by_words for passage in result.passages) else []
+    if notes := [*problems, *result.notes, *no_threshold]:
         facts["notes"] = notes
     return facts
 

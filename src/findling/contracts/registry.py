@@ -73,6 +73,7 @@ def _with_nearest(message: str, workspace: Workspace, given: Arguments) -> str:
                 near += [begins + each for each in engine.paths_like(path.removeprefix(begins))]
         except FindlingError:
             continue  # a root that cannot be opened has no files to name
+    near = [each for each in near if each != path]  # one that was deleted a moment ago may be indexed still
     return f"{message.rstrip('.')}. Did you mean {' or '.join(near)}?" if near else message
 
 

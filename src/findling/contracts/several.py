@@ -168,6 +168,7 @@ def _index_status(answers: Sequence[Answer]) -> Reply:
         ],
         "metadata": code_metadata.joined([facts["metadata"] for facts in every]),
     }
+    facts.pop("watching", None)  # each project has its own
     dates = [facts["last_indexed_at"] for facts in every if "last_indexed_at" in facts]
     if len(dates) == len(every):
         facts["last_indexed_at"] = min(dates)  # by then all of it was indexed
@@ -198,7 +199,12 @@ def _health_check(answers: Sequence[Answer]) -> Reply:
         "sqlite_ok": all(facts["sqlite_ok"] for facts in every),
         "fts_ok": all(facts["fts_ok"] for facts in every),
         "active_job": next((facts["active_job"] for facts in every if facts["active_job"]), None),
-        "projects": [{"root": answer.name, **project} for answer in answers for project in answer.facts["projects"]],
+        "embedder": min((facts["embedder"] for facts in every), key=lambda embedder: embedder["available"]),
+        "projects": [
+            {"root": answer.name, **project, "embedder": answer.facts["embedder"]}
+            for answer in answers
+            for project in answer.facts["projects"]
+        ],
         "metadata": code_metadata.joined([facts["metadata"] for facts in every]),
     }
     problems = [f"{answer.name}: {answer.facts['problem']}" for answer in answers if "problem" in answer.facts]

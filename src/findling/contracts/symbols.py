@@ -91,7 +91,8 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
         check_file(real, path)
         why = engine.why(relative)
         waits = why.reason == NOT_YET and freshness != "fresh"
-        said = "yet: ask again in a moment" if waits else why.detail or why.reason
+        soon = "ask again in a moment" if engine.auto_index else "semantic.auto_index is false; sync_repo takes it in"
+        said = f"yet: {soon}" if waits else why.detail or why.reason
         raise Refusal("file_not_found", f"file is not indexed ({said}): {path}")
     return found, freshness
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from findling import engine
 from findling.config import choose_provider, find_root, load
-from findling.config.roots import LIVE, checked_out
+from findling.config.roots import LIVE, checked_out, projects_in
 from findling.contracts.model import Refusal
 from findling.engine import library
 from findling.model.errors import FindlingError, InvalidInput, RefNotIndexed
@@ -245,7 +245,7 @@ class Workspace:
             self.folders = {} if config is not None else _projects_in(path, only)
 
         def made(name: str, inside: StrPath | None, folder: StrPath | None) -> Root:
-            opening = partial(engine.Engine.open, inside, root=folder, cache=cache, config=config)
+            opening = partial(_open_engine, inside, root=folder, cache=cache, config=config)
             return Root(opening, config=config, background=background, name=name)
 
         named = {name: made(name, folder, folder) for name, folder in self.folders.items()}
@@ -437,13 +437,18 @@ def _open(root: Root) -> Root:
 # --- names of roots: the first part of a path says which root it is in -----------------------------------------------
 
 
+def _open_engine(path: StrPath | None, **options: Any) -> Engine:
+    """As `Engine.open`, which is loaded when the first root is opened."""
+    return engine.Engine.open(path, **options)
+
+
 def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
     """The repositories in the folder that was typed, and itself where files lie beside them; none where it is a project
     itself, is kept in a shared store, or something is wrong with it, which each call says."""
     where, folder = (None if given is None else Path(given) for given in (path, root))
     try:
         found = find_root(where, root=folder)
-        folders = {} if found.scope else engine.projects_in(found.root)[0]
+        folders = {} if found.scope else projects_in(found.root)[0]
         return {} if folders and load(found.root).config.store.url is not None else folders
     except FindlingError:
         return {}

@@ -129,6 +129,7 @@ class Answers:
         if query.mode in WITHOUT_VECTORS:
             return Meaning()
         problem, opened = self.searched.problem, self.searched.opened
+        lacks = "not searched" if query.mode == "semantic" else "searched by words, not by meaning"
         skip = found.skip
         if found.failed is not None:
             skip = _FAILURES.get(found.failed.reason, "failed")
@@ -136,7 +137,7 @@ class Answers:
             skip = problem.kind
         return Meaning(
             ran="semantic" in found.ran,
-            by_words=tuple(f"{name}: {said}" for name, said in self.searched.said_by_words().items()),
+            by_words=tuple(f"{name}: {lacks}: {why}." for name, why in self.searched.without_meaning().items()),
             skipped=skip,
             ratio=found.ratio,
             problem=problem,

@@ -90,13 +90,14 @@ def _document(store: OpenStore, files: Files, file: FileRow) -> DocumentText | N
 
 class DocumentModel(Struct, frozen=True):
     """The embedder of a root's documents. ``fingerprint``: None when it does not answer, then ``problem`` says why, and
-    ``connection`` whether only because it cannot be reached or answers too late. ``stored``: id and dimensions of the
-    model that the index's vectors are of, None without vectors."""
+    ``connection`` whether only because it cannot be reached or answers too late (``late``). ``stored``: id and
+    dimensions of the model that the index's vectors are of, None without vectors."""
 
     fingerprint: Fingerprint | None
     problem: str
     stored: tuple[str, int] | None
     connection: bool
+    late: bool
 
 
 @contextmanager
@@ -199,8 +200,9 @@ def model(store: OpenStore, query: str) -> DocumentModel:
             stored = _stored_model(store, fingerprint)
         except IndexDamaged:
             stored = None  # whoever takes in what is new builds it anew
-    connection = failure is None or failure.reason in ("unreachable", "timeout")
-    return DocumentModel(fingerprint, str(failure or ""), stored, connection)
+    late = failure is not None and failure.reason == "timeout"
+    connection = failure is None or late or failure.reason == "unreachable"
+    return DocumentModel(fingerprint, str(failure or ""), stored, connection, late)
 
 
 def _stored_model(store: OpenStore, fingerprint: Fingerprint | None) -> tuple[str, int] | None:

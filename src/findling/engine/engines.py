@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
 from findling import sources
+from findling.config.roots import BESIDE
 from findling.engine import parts
 from findling.engine.engine import GREP_LINES, Engine
 from findling.engine.freshness import Freshened, Question
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from findling.model.reports import Explanation
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
-
-BESIDE: Final = "."
-"""The name of a folder itself, before the paths of files that are in none of its repositories."""
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from findling.config import repositories_in
+from findling.config import roots
 from findling.engine.engine import Engine
-from findling.engine.engines import BESIDE, Engines
+from findling.engine.engines import Engines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.model.types import SkippedFile
-
-MOST: Final = 50
-"""Repositories that are searched together."""
 
 
 class Repositories(Engines):
@@ -43,34 +39,16 @@ def repositories_of(opened: Engine) -> Repositories | None:
     """The repositories in the folder of an engine; None where it is one itself, holds none, or was narrowed."""
     if opened.scope or opened.ref is not None or opened.is_shared:
         return None
-    folders, left_out = projects_in(opened.root)
+    folders, left_out = roots.projects_in(opened.root)
     if not folders:
         return None
     every = {
-        name: opened if name == BESIDE else Engine.open(root=folder, cache=opened.in_cache)
+        name: opened if name == roots.BESIDE else Engine.open(root=folder, cache=opened.in_cache)
         for name, folder in folders.items()
     }
     return Repositories(opened.root, every, left_out)
 
 
-def projects_in(root: Path) -> tuple[dict[str, Path], int]:
-    """The repositories in a folder, and itself where files lie beside them, by the names that stand before their paths;
-    and how many more there are. None of a folder without any."""
-    found = repositories_in(root)
-    folders = {os.path.relpath(folder, root).replace(os.sep, "/"): folder for folder in found[:MOST]}
-    if found and _has_files(root, found):
-        folders[BESIDE] = root
-    return folders, max(0, len(found) - MOST)
-
-
 def without_known(skipped: Iterable[SkippedFile], root: Path, known: Container[Path]) -> tuple[SkippedFile, ...]:
     """What is left out below a root, without the repositories that are asked themselves."""
     return tuple(file for file in skipped if file.reason != "nested_repository" or root / file.path not in known)
-
-
-def _has_files(folder: Path, repositories: Sequence[Path]) -> bool:
-    """Whether anything lies in a folder beside its repositories."""
-    above = {parent for each in repositories for parent in each.parents}
-    return any(
-        path not in repositories and path not in above for path in folder.iterdir() if not path.name.startswith(".")
-    )

@@ -199,10 +199,6 @@ class Searched:
     def _only_words(self, at: int, why: str) -> None:
         self.by_words[at] = why.rstrip(".")
 
-    def said_by_words(self) -> dict[str, str]:
-        """A note on each collection in `by_words`, by its name."""
-        return {name: f"searched by words, not by meaning: {why}." for name, why in self.without_meaning().items()}
-
     def without_meaning(self) -> dict[str, str]:
         """By name the collections in `by_words`, and why."""
         return {self.collections[at].name: why for at, why in self.by_words.items()}

@@ -196,7 +196,8 @@ def _read_status(store: OpenStore) -> Status:
         manifest = reader.manifest
         if manifest is None or (isinstance(store, RefStore) and not (manifest.complete or manifest.files)):
             return _not_indexed(store)
-        model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else None
+        # Where no embedder answers, the vectors that the index has are still there.
+        model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else reader.models.latest()
         totals = reader.listed.totals()
         covered = coverage_of(store, model_id)
         cut_otherwise = store.cut_otherwise

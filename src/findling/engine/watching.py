@@ -86,7 +86,7 @@ class Watcher:
 
     def start(self) -> None:
         self._stop.clear()
-        self.watch = Watch("waiting", "nothing is indexed yet")
+        self.watch = Watch("waiting", "the server has just started")
         self._thread = threading.Thread(target=self._run, name="findling-watch", daemon=True)
         self._thread.start()
 
@@ -132,9 +132,11 @@ class Watcher:
             role.release()
 
     def _listen(self, root: Path, role: WriterLock) -> None:
-        """Take in what is heard, until there are folders to listen to that are not."""
+        """Take in what is heard, until there are folders to listen to that are not: of an index that another process
+        is still making not all are known."""
         with self._open_engine() as engine:
             folders = {folder for folder in engine.listed()[1] if (root / folder).is_dir()}
+            whole = not engine.coverage().unfinished
         first = True
         waiting: set[str] = set()
         since = last = time.monotonic()
@@ -148,7 +150,7 @@ class Watcher:
             if first:  # what changed before anybody listened
                 first = False
                 self.watch = Watch("watching", count(len(folders), "folder"))
-            elif not waiting and not role.stands:
+            elif not waiting and not (role.stands and (whole or self._is_unfinished())):
                 return
             elif not waiting or not settled or now < self._free_at:
                 continue
@@ -163,6 +165,10 @@ class Watcher:
             self._passed_over = (kept | set(filterfalse(_is_rule, taken))) - files - folders - there
             if there - folders or not folders.isdisjoint(taken):
                 return  # a folder that was made anew is not listened to any more
+
+    def _is_unfinished(self) -> bool:
+        with self._open_engine() as engine:
+            return engine.coverage().unfinished
 
     def _poll(self, why: str, role: WriterLock) -> None:
         self.watch = Watch("polling", why)

@@ -12,7 +12,8 @@
     │   └── IndexBusy         another process holds the writer role for longer than the budget
     ├── StorageFull           the disk has no room; the last good state is intact
     ├── ConfigError           a configuration file or key is wrong
-    ├── FetchRefused          a URL, address or file that is not fetched
+    ├── FetchRefused          an address or a file that is not fetched
+    │   └── UrlRefused        a URL that nothing can be fetched from, by its form
     ├── NetworkError          a server cannot be reached, or does not answer as it should
     ├── FileAccess            a file is in the way, or cannot be read or written
     ├── EmbedderUnavailable   an embedding model cannot be loaded or reached
@@ -95,6 +96,10 @@ class ConfigError(FindlingError):
 
 class FetchRefused(FindlingError):
     code = "fetch_refused"
+
+
+class UrlRefused(FetchRefused):
+    code = "invalid_input"
 
 
 class NetworkError(FindlingError):

@@ -832,7 +832,7 @@ class Meaning(Struct, frozen=True):
     ``ran``: vectors were compared; ``skipped``: why that had no part in the answer. ``ratio``: what it weighed against
     text. ``problem`` and ``model_version`` tell of the embedder, where the question might have needed one; ``note``
     says the problem among the answer's notes; ``failure`` is what it said when it failed at this question.
-    ``by_words``: a sentence on each collection that was asked by words alone while others were asked by meaning.
+    ``by_words``: a sentence on each collection that could not be asked by meaning while others were.
     """
 
     ran: bool = False

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
-from findling.model.errors import FetchRefused, NetworkError
+from findling.model.errors import FetchRefused, NetworkError, UrlRefused
 from findling.model.text_encodings import is_text
 
 MAX_URL_CHARS: Final = 2048
@@ -72,25 +72,27 @@ class Target(Struct, frozen=True):
 
 
 def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
-    """``url`` taken apart. Raises `FetchRefused` for anything but a plain http or https URL; never repeats it whole.
+    """``url`` taken apart. Raises `UrlRefused` for anything but a plain http or https URL, and `FetchRefused` for a
+    port that is not allowed; never repeats the URL whole.
 
     ``allowed_hosts``: ``name`` or ``name:port``, hosts whose addresses and ports are not judged.
     """
     if len(url) > MAX_URL_CHARS:
-        raise FetchRefused(f"The URL has more than {MAX_URL_CHARS} characters.")
+        raise UrlRefused(f"The URL has more than {MAX_URL_CHARS} characters.")
     if any(char <= " " or char == "\x7f" for char in url) or "\\" in url:
-        raise FetchRefused("The URL has white space, control characters or backslashes in it.")
+        raise UrlRefused("The URL has white space, control characters or backslashes in it.")
     if not is_text(url):
-        raise FetchRefused("The URL has a byte in it that is not UTF-8.", remedy="Write it as %XX.")
+        raise UrlRefused("The URL has a byte in it that is not UTF-8.", remedy="Write it as %XX.")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise FetchRefused("The URL cannot be read.") from error
+        raise UrlRefused("The URL cannot be read.") from error
     if parts.scheme not in PORTS or "://" not in url[:10]:
-        raise FetchRefused("Only http and https URLs are fetched.")
+        named = f", not {parts.scheme[:20]}" if parts.scheme else ""
+        raise UrlRefused(f"Only http and https URLs are fetched{named}.")
     if "@" in parts.netloc:
-        raise FetchRefused("The URL has a user name or password in it.", remedy="Nothing is fetched with credentials.")
+        raise UrlRefused("The URL has a user name or password in it.", remedy="Nothing is fetched with credentials.")
     host = _host_of(parts)
     port = port if port is not None else PORTS[parts.scheme]
     permitted = _is_named(host, port, allowed_hosts)
@@ -157,13 +159,13 @@ def _host_of(parts: SplitResult) -> str:
                 raise ValueError("it has a zone")
             return str(address)
         except ValueError as error:
-            raise FetchRefused("The URL's address cannot be read.") from error
+            raise UrlRefused("The URL's address cannot be read.") from error
     try:
         host = host.encode("idna").decode("ascii").lower()
     except UnicodeError as error:
-        raise FetchRefused("The URL's host is no name.") from error
+        raise UrlRefused("The URL's host is no name.") from error
     if not _HOST.fullmatch(host):
-        raise FetchRefused("The URL's host is no name.")
+        raise UrlRefused("The URL's host is no name.")
     return host
 
 

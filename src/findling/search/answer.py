@@ -180,7 +180,7 @@ def show(
         if auto and place != full[0] and not _reaches(before, body.text(lines, here)):
             return  # a head alone says nothing that the place's line does not
         related = before.related
-        if relate is not None and auto and not before.body and screen > RELATED_LINES:
+        if relate is not None and auto and place in full and not before.body and screen > RELATED_LINES:
             related = relate(before, int(here * RELATED_SHARE))
             here = min(here, room - chars_of(related.found))
             screen -= len(related.found) + 1
@@ -313,6 +313,7 @@ def judge(found: Found) -> Confidence:
         pairs = max(1, len(terms.terms) - 1)
         phrase = min(1.0, max(item.phrase for item in ranked) * pairs / TOGETHER)
         brevity = terms.brevity  # some words of a long question stand in any large file
+        phrase *= 1.0 - lacks * brevity  # words that stand together prove little where the telling one is missing
         wants_advice = "advice" in terms.wants  # users seldom know the words of what they ask about
     shares = (
         Reason("bias", BIAS, "before anything is known"),

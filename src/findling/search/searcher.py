@@ -165,7 +165,7 @@ class Searcher:
         with self._reader.snapshot():
             self._reader.ahead(*self._first_asks(query, guess, unread, scope_path))
             if self._reader.manifest is None:
-                return Found(guess, self._plan(query, guess))
+                return self._nothing(query, guess, "no_vectors")
             scope = resolve(self._reader, query, scope_path)
             if query.mode == "exact":
                 found = self._found(query, scope)
@@ -175,7 +175,7 @@ class Searcher:
             else:
                 verdict = self._absent(query, guess, unread, scope)
                 instead = replace(query, text=verdict.instead or query.text)
-                found = Found(guess, self._plan(query, guess)) if verdict.ends else self._found(instead, scope)
+                found = self._nothing(query, guess, "sure") if verdict.ends else self._found(instead, scope)
         return found._replace(intent=guess, absent=verdict.absent, notes=verdict.notes)
 
     def _first_asks(
@@ -190,6 +190,11 @@ class Searcher:
         yield lambda _: self._asked_paths(terms().text, EVERYWHERE)
         yield lambda _: ranker.counts(reader, terms())
         yield lambda _: self._absence(unread, EVERYWHERE).ahead(self._claims(query, guess))
+
+    def _nothing(self, query: Query, guess: IntentGuess, why: Skip) -> Found:
+        """An answer without places. ``why`` meaning was not asked, where the query's gate does not say it."""
+        skip = gate.skipped(query.gate, guess.intent, 0.0) or why if query.gate is not None else None
+        return Found(guess, self._plan(query, guess), skip=skip)
 
     def _plan(self, query: Query, guess: IntentGuess) -> Plan:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))

@@ -69,7 +69,7 @@ class _Place(Struct, frozen=True):
 
 class _Found(Struct, frozen=True):
     """Places best first. How many passages reach the least score, how many do not, the best score; whether all were
-    counted. ``lacking``: the sources that could not be asked by meaning, and why."""
+    counted. ``lacking``: the sources that could not be asked by meaning, and why; ``only_words``: why none could."""
 
     places: Sequence[_Place]
     reached: int
@@ -78,6 +78,7 @@ class _Found(Struct, frozen=True):
     every: bool = True
     used_semantic: bool = False
     lacking: Sequence[tuple[Source, str]] = ()
+    only_words: str = ""
 
 
 def search(
@@ -124,6 +125,8 @@ def search(
     known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
     notes = [note for note in notes if note not in known]
     notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, why in found.lacking]
+    if found.only_words:
+        notes.append(f"Only words were compared: {found.only_words.rstrip('.')}.")
     unfinished = any(source.left for source in ready.values())
     shown, unread = _read(query, found.places, limit)
     notes += [f"{path} changed or vanished while it was searched." for path in unread]
@@ -162,9 +165,9 @@ class _Asked:
             compared = {self._source(entry) for entry in nearest.entries} if nearest else set()
             silent = [at for at in range(len(self._sources)) if at not in compared]
             unasked = [file for file in files if self._source(file.entry_id) in silent]
-            if channel is None or nearest is None or (unasked and not compared):
-                return self._by_words(query, limit, files)
             by_words = self._by_words(query, limit, unasked) if unasked else _Found((), 0)
+        if channel is None or nearest is None or (unasked and not compared):
+            return replace(by_words, only_words=self._why_none())
         lacking = [(self._sources[at], self._why(at)) for at in sorted({self._source(f.entry_id) for f in unasked})]
         of_each = Counter(file.collection for file in files)
         similarity = channel.calibration.similarity
@@ -196,6 +199,14 @@ class _Asked:
     def _why(self, at: int) -> str:
         """Why a source could not be asked by meaning."""
         return self._searched.by_words.get(at) or self._sources[at].pending() or "it has no vectors"
+
+    def _why_none(self) -> str:
+        """Why no source could be asked by meaning."""
+        if (problem := self._searched.problem) is not None:
+            return problem.message
+        return next(
+            filter(None, (source.pending() for source in self._sources)), "the model knows no word of the query"
+        )
 
     def _by_words(self, query: str, limit: int, files: Sequence[FileRow]) -> _Found:
         """What the text search finds, one passage for each file."""

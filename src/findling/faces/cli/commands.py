@@ -87,6 +87,8 @@ def symbol(args: Namespace, session: Session) -> int:
     names = list(args.names)
     is_path = len(names) > 1 and os.sep in names[-1] and ":" not in names[-1][2:]  # src/a.py:Name is a name
     args.path = names.pop() if is_path or (len(names) > 1 and os.path.lexists(names[-1])) else None
+    if not names:
+        raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
         names = [_from_root(name, opened.root) for name in names]

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, convert
 
-from findling.model.errors import FetchRefused, InvalidInput
+from findling.model.errors import FetchRefused, InvalidInput, UrlRefused
 from findling.model.text_encodings import is_text
 from findling.outbound.addresses import target_of
 
@@ -81,9 +81,9 @@ def checked(request: Request, config: Config) -> Request:
     url, named = split_branch(request.url)
     target = target_of(url, config.fetch.allowed_hosts)
     if target.scheme != "https" and not target.permitted:
-        raise FetchRefused("Repositories are fetched over https only.")
+        raise UrlRefused("Repositories are fetched over https only.")
     if "?" in target.path:
-        raise FetchRefused("The URL of a repository cannot have a query.")
+        raise UrlRefused("The URL of a repository cannot have a query.")
     branch = request.branch or named
     if branch:
         check_branch(branch)
