@@ -44,10 +44,12 @@ LEAST_WAIT_S: Final = 0.001
 JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
-BODY_CHARS: Final = 12_000
+BODY_CHARS: Final = 24_000
+"""How much of the text of definitions is printed: somebody who names several means to read them. It leaves
+room for what belongs to them below the 30,000 characters at which the shells of agents cut what a command prints."""
+
 USES, ALL_USES = 20, 1_000
 """Of a name that is no definition, the uses that are shown, and those among which the first are chosen."""
-"""How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
