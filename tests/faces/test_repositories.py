@@ -52,7 +52,7 @@ def test_those_that_are_searched_are_not_told_as_left_out(folder: Path, capsys: 
     assert main(["symbol", "gone_name"]) == 1
     assert main(["status"]) == 0
     printed = capsys.readouterr()
-    assert "own" not in printed.out
+    assert "repositor" not in printed.out
     assert "'gone_name' does not occur in the 3 files searched\n" in printed.err
 
 
