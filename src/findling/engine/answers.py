@@ -207,7 +207,7 @@ class Answers:
                 query,
                 found,
                 confidence,
-                joined_coverage(every),
+                joined_coverage(every, self.searched.roots),
                 fresh.freshness,
                 fresh.stale_reason,
                 notes,
@@ -270,7 +270,7 @@ class Answers:
                 absent = self._absent_name(name, language, unread)
                 no_file = no_file_fits(self.searched, Query(name, language=language))
             every = [coverage_of_names(each) for each in self.searched.collections]
-            covered = joined_coverage(every)
+            covered = joined_coverage(every, self.searched.roots)
             if uses.unread:  # files that could not be read when they were asked for the name
                 skipped = Counter(covered.skipped) + Counter({"unreadable": len(uses.unread)})
                 covered = replace(covered, skipped=dict(skipped.most_common()))

@@ -450,7 +450,7 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     """The fields of an answer about the index that it was made from."""
     with searched.index.snapshot():
         every = [coverage_of_names(each) for each in searched.collections]
-    covered = joined_coverage(every)
+    covered = joined_coverage(every, searched.roots)
     return {
         "freshness": fresh.freshness,
         "completeness": "partial" if covered.unfinished or covered.unread else "complete",
