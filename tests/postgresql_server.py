@@ -34,7 +34,7 @@ class Server:
         self._bin = found
         self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="findling-pg-"))
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         # PostgreSQL refuses to run as root
         self._as = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
@@ -93,7 +93,7 @@ class Server:
         self.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as there:
         there.bind(("127.0.0.1", 0))
         return int(there.getsockname()[1])

@@ -13,6 +13,7 @@ import pytest
 from findling.engine import Engine
 from findling.model.errors import InvalidInput, RefNotIndexed
 from findling.model.types import EdgeResult
+from findling.search.edges import MOST_EDGES
 from findling.store.local import checksums
 
 Opened = Callable[[dict[str, str]], Engine]
@@ -891,3 +892,18 @@ def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_cou
     assert "not known to mean 'Box.check'; ask for 'check' alone" in note
     alone = engine.symbols("check", references=True)
     assert alone.total_references > found.total_references and not any(use.grade for use in alone.references)
+
+
+def test_uses_beyond_those_that_are_graded_stay_in_the_list(project: Opened) -> None:
+    calls = "    box.check(1)\n" * (MOST_EDGES + 10)
+    engine = project(
+        {
+            "core.py": "class Box:\n    def check(self, item):\n        return item\n",
+            "use.py": f"from core import Box\n\n\ndef check_all():\n    box = Box()\n{calls}",
+        }
+    )
+    found = engine.symbols("Box.check", references=True, limit=MOST_EDGES + 100)
+    assert found.total_references == len(found.references) == MOST_EDGES + 10
+    assert found.references[0].grade and not found.references[-1].grade
+    assert not any("not known to mean" in note for note in found.notes)
+    assert any("without a grade may mean 'Box.check' or not" in note for note in found.notes)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from gits import commit, git
 from starlette.testclient import TestClient
 
 from findling import Engine
@@ -422,3 +423,44 @@ def _index_once_free(engine: Engine) -> None:
         else:
             return
     raise AssertionError("the view was never given up")
+
+
+def test_a_ref_is_published_and_found_beside_the_folder(
+    folder: Path,
+    postgresql: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = tmp_path / "repository"
+    shutil.copytree(folder / "cache", root / "cache")
+    shutil.copytree(folder / "token", root / "token")
+    (root / ".gitattributes").write_text("", encoding="utf-8")
+    git(root, "init", "-q", "-b", "main")
+    commit(root)
+    git(root, "tag", "v1")
+    with Engine.open(root=root) as local:
+        local.at("v1").index()
+        expected = {question: places(local.at("v1"), question) for question in QUESTIONS}
+    shutil.rmtree(root / "token")
+    (root / "cache" / "new.py").write_text("def retry_cache(value):\n    return value\n", encoding="utf-8")
+    commit(root)
+    monkeypatch.setenv("FINDLING_STORE", postgresql.new_database("refs"))
+    assert main(["index", str(root)]) == 0
+    assert main(["search", "retry", str(root), "--ref", "v1"]) == 2
+    assert "--ref v1" in capsys.readouterr().err
+    for arguments in ([], ["--collection", "shop"]):
+        for _ in range(2):
+            assert main(["index", str(root), "--ref", "v1", *arguments]) == 0
+        assert "files (0 changed, 0 removed)" in capsys.readouterr().out
+    with Engine.open(root=root) as engine:
+        assert {question: places(engine.at("v1"), question) for question in QUESTIONS} == expected
+        assert engine.search("retry_cache").hits[0].path == "cache/new.py"
+        assert engine.at("v1").grep("retry_cache").total_lines == 0
+    monkeypatch.setenv("FINDLING_COLLECTION", "shop")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with Engine.open(root=elsewhere, ref="v1") as engine:
+        assert {question: places(engine, question) for question in QUESTIONS} == expected
+    with Engine.open(root=elsewhere) as engine, pytest.raises(errors.IndexNotReady, match="no collection shop in"):
+        engine.search("retry")  # nothing is published but the ref

@@ -700,7 +700,7 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
     assert ran.err == "note: 1 of 3 definitions shown; see --limit\n"
     asked = {"references": True, "kind": "method", "language": None, "limit": 50}
-    assert ran.engine.calls[0][2] == {**asked, "body_chars": 12_000}
+    assert ran.engine.calls[0][2] == {**asked, "body_chars": 24_000}
     assert piped("symbol", "retry", "--rows", answers=[SYMBOLS]).engine.calls[0][2]["body_chars"] == 0
 
 
@@ -718,10 +718,13 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
         "     … 3 more lines",
         "  end data 5f0a9c",
     ]
-    assert ran.out.splitlines() == [*one, *one, "whole definitions: findling symbol Client.retry"]
+    assert ran.out.splitlines() == [*one, *one, "lines left out: findling symbol a.py:3-5"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
-    twice = replace(found, name="Client.retry", definitions=(definition, definition))
-    assert "whole definitions" not in piped("symbol", "Client.retry", answers=[[twice]]).out  # it was just typed
+    parts = replace(definition, path="src/a-b.py", end_line=9, body="2  x\n   … 3 lines\n6  y\n   … 3 more lines")
+    odd = replace(parts, path="a; b.py")  # nothing that a shell would read otherwise
+    ran = piped("symbol", "retry", answers=[replace(found, definitions=(parts, odd))])
+    left_out = "src/a-b.py:1-1 src/a-b.py:3-5 src/a-b.py:7-9"
+    assert ran.out.splitlines()[-1] == f"lines left out: findling symbol {left_out}"
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
     told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]
     assert [each["definitions"][0]["body"] for each in told] == [body, body]

@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from sentences import of_code
 
 COMMAND = re.compile(
-    r"['`](?P<quoted>(?:findling|git) [a-z][^'`]*)['`]|definitions: (?P<last>findling .*)|"
+    r"['`](?P<quoted>(?:findling|git) [a-z][^'`]*)['`]|(?:definitions|left out): (?P<last>findling .*)|"
     r"search: (?P<typed>findling .*)"
 )
 """A command inside a message."""
@@ -216,6 +216,13 @@ def long_definition(stage: Stage) -> Typed:
     return "search", "travel_far a long way"
 
 
+def longer_definition(stage: Stage) -> Typed:
+    body = "".join(f"    value = step_{number}(value)  # {'far ' * 20}\n" for number in range(300))
+    stage.write("my-code/long.py", f"def travel_far(value):\n{body}    return arrived(value)\n")
+    stage.run("index")
+    return "symbol", "travel_far"
+
+
 def no_name(_: Stage) -> Typed:
     return ("symbol",)
 
@@ -360,6 +367,7 @@ CASES = (
     Case("See 'findling grep --help'.", no_regex, "REGEX"),
     Case("See 'findling symbol --help'.", no_name, "usage: findling symbol"),
     Case("whole definitions: findling symbol", long_definition, "def travel_far(value):"),
+    Case("lines left out: findling symbol", longer_definition, "return arrived(value)"),
     Case("the library is empty; 'findling library add PATH'", empty_library, given={"PATH": "."}),
     Case("`findling library list` shows what there is.", unknown_collection, "guides"),
     Case("`findling library refresh` brings it up to date.", library_added_twice, "guides"),

@@ -120,7 +120,10 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
     capsys.readouterr()
     assert main(["team", "status"]) == 0 and "done" in capsys.readouterr().out
     assert main(["team", "list", "--json"]) == 0 and '"done_count":' in capsys.readouterr().out.replace(" :", ":")
+    for words in ("group add staff", "group add guests", "allow staff acme/guide", "deny guests acme/guide"):
+        assert main(["team", *words.split()]) == 0
     assert main(["team", "remove", "acme/guide"]) == 0
+    assert team._rows("SELECT team, allowed FROM rights") == [("guests", False)]  # another of this name must not show
     left = {table: rows_of(team, table) for table in ("sources", "views", "contents", "entries", "postings", "bits")}
     assert set(left.values()) == {0}
     assert main(["team", "remove", "acme/guide"]) == 2
@@ -229,6 +232,9 @@ def test_a_collection_that_another_program_publishes_waits_without_failing(
     assert rows_of(team, "views") == 0
 
 
+_COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'findling' AND table_name = %s"
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     version: int, team: Team, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgresql: Server
@@ -250,9 +256,10 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     tables = re.findall(r"CREATE TABLE (\w+)", migrations()[0].decode())
     with team.database.connect() as read, older.connect() as write:
         for table in tables:
+            columns = ", ".join(row[0] for row in older.rows(_COLUMNS, table))
             with (
-                read.cursor().copy(f"COPY {table} TO STDOUT") as out,
-                write.cursor().copy(f"COPY {table} FROM STDIN") as into,
+                read.cursor().copy(f"COPY {table} ({columns}) TO STDOUT") as out,
+                write.cursor().copy(f"COPY {table} ({columns}) FROM STDIN") as into,
             ):
                 for piece in out:
                     into.write(piece)
@@ -323,6 +330,17 @@ def test_a_worker_sends_a_code_host_its_own_credentials_and_nobody_else(
         assert main(["team", "add", address]) == 0
         assert worker(team, url).work(once=True) == Work(done=1)
         assert "pa%" not in str(team._rows("SELECT * FROM sources"))
+        file.write_text(
+            '#!/bin/sh\n[ "$1" = get ] || exit 1\n'
+            f"grep -qx 'host={host}' || exit 0\necho username=bot\necho 'password=pa%ss'\n",
+            encoding="utf-8",
+        )
+        (tmp_path / "served" / "acme" / "secret" / "new.md").write_text("# New\n", encoding="utf-8")
+        commit(tmp_path / "served" / "acme" / "secret", {})
+        for mode, ended in ((0o755, Work(failed=1)), (0o700, Work(done=1))):
+            file.chmod(mode)
+            assert main(["team", "add", address]) == 0
+            assert worker(team, url).work(once=True) == ended
 
 
 def test_a_worker_that_is_told_to_end_gives_its_job_back(team: Team, url: str, data: Path, tmp_path: Path) -> None:

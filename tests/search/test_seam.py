@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -34,14 +34,15 @@ from findling.sources import DiscoveryOptions
 from findling.store.joined import JoinedIndex, Part
 from findling.store.local.reader import IndexReader
 from findling.store.memory import MemoryIndex
-from findling.store.postgresql import Database, PostgresIndex, View, ViewWriter
+from findling.store.milvus import Milvus
+from findling.store.postgresql import Database, PostgresIndex, View, ViewWriter, bring_up
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
 from tests.sizes import size
 
 FILES = size(100, 2000)
 """How many files of Python's library are indexed; 2,000 take some minutes."""
 
-WHOLE = pytest.param("postgresql", marks=pytest.mark.engines)
+WHOLE = [pytest.param(name, marks=pytest.mark.engines) for name in ("postgresql", "milvus")]
 """What `make test` leaves to `make engines`: it takes minutes."""
 
 WORDS = ("parse", "token", "retry", "Request", "header", "limit", "größe", "cache_key", "open", "stream")
@@ -69,13 +70,33 @@ def on_disk(root: Path) -> Iterator[IndexReader]:
             reader.close()
 
 
+class Shared(NamedTuple):
+    """A store, and what proposes for it."""
+
+    store: Database
+    engine: Milvus | None
+
+
+def shared(engines: str, request: pytest.FixtureRequest) -> Shared | None:
+    if engines == "none":
+        return None
+    engine = Milvus(request.getfixturevalue("milvus").url) if engines == "milvus" else None
+    return Shared(request.getfixturevalue("shared_store"), engine)
+
+
 @contextmanager
-def on_postgresql(store: Database, root: Path, embedder: Embedder) -> Iterator[PostgresIndex]:
+def on_postgresql(
+    store: Database, root: Path, embedder: Embedder, engine: Milvus | None = None
+) -> Iterator[PostgresIndex]:
     """The view of a folder as it is now."""
     view = View(str(root), "live")
     with ViewWriter(store, view, recipe_of(None)) as writer:
         fill(root, writer, DiscoveryOptions(), embedder=embedder)
-    yield PostgresIndex(store, [view])
+    notes: list[str] = []
+    if engine is not None:
+        bring_up(store, engine)
+    yield PostgresIndex(store, [view], engine=engine, notes=notes)
+    assert not notes
 
 
 # --- what is the same of several indexes, whose numbers differ -------------------------------------------------------
@@ -226,10 +247,12 @@ class Changes(RuleBasedStateMachine):
 
     root: Path
     embedder: Embedder
-    store: Database | None
+    shared: Shared | None
 
     def remote(self) -> AbstractContextManager[PostgresIndex | None]:
-        return on_postgresql(self.store, self.root, self.embedder) if self.store else nullcontext()
+        if self.shared is None:
+            return nullcontext()
+        return on_postgresql(self.shared.store, self.root, self.embedder, self.shared.engine)
 
     @initialize(files=st.dictionaries(PATHS, TEXTS, min_size=1))
     def begin(self, files: Mapping[str, str]) -> None:
@@ -265,12 +288,12 @@ class Changes(RuleBasedStateMachine):
                 same.hits(Query(text))
 
 
-@pytest.mark.parametrize("engines", ["none", WHOLE])
+@pytest.mark.parametrize("engines", ["none", *WHOLE])
 def test_all_indexes_follow_every_change_alike(
     engines: str, tmp_path: Path, embedder: Embedder, request: pytest.FixtureRequest
 ) -> None:
-    store = None if engines == "none" else request.getfixturevalue("shared_store")
-    machine = type("Here", (Changes,), {"root": tmp_path, "embedder": embedder, "store": store})
+    here = {"root": tmp_path, "embedder": embedder, "shared": shared(engines, request)}
+    machine = type("Here", (Changes,), here)
     machine.TestCase.settings = settings(  # type: ignore[attr-defined]
         max_examples=size(3, 6),
         stateful_step_count=5,
@@ -537,11 +560,11 @@ def test_named_parts_have_their_name_before_each_path() -> None:
         assert joined.file_at("src/a.py") is None and joined.file_at("one/src/a.py") is not None
 
 
-@pytest.mark.parametrize("engines", ["none", WHOLE])
+@pytest.mark.parametrize("engines", ["none", *WHOLE])
 def test_many_files_before_and_after_a_quarter_of_them_was_edited(
     engines: str, tmp_path: Path, embedder: Embedder, request: pytest.FixtureRequest
 ) -> None:
-    store = None if engines == "none" else request.getfixturevalue("shared_store")
+    store = shared(engines, request)
     library = Path(sysconfig.get_paths()["stdlib"])
     sources = [path for path in sorted(library.rglob("*.py")) if path.stat().st_size < 60_000]
     dice = random.Random(5)
@@ -552,7 +575,7 @@ def test_many_files_before_and_after_a_quarter_of_them_was_edited(
     memory = MemoryIndex()
     held: dict[str, bytes] = {}
     for _ in range(6):
-        remote_one = on_postgresql(store, tmp_path, embedder) if store else nullcontext()
+        remote_one = on_postgresql(store.store, tmp_path, embedder, store.engine) if store else nullcontext()
         with on_disk(tmp_path) as disk, remote_one as remote:
             with disk.snapshot():
                 listed = {file.path: (tmp_path / file.path).read_bytes() for file in disk.listing()}

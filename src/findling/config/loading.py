@@ -19,6 +19,7 @@ from findling.config.option import NEVER, Value, check, in_snake_case, is_loopba
 from findling.config.options import (
     EMBEDDING_KEY,
     GROUPS,
+    MILVUS_TOKEN,
     OPTIONS,
     OVERLAPS,
     RERANK_KEY,
@@ -295,7 +296,7 @@ def _config(origins: Mapping[str, Origin], refused: Mapping[str, Value], environ
         )
         for group in GROUPS
     }
-    keys = Keys(_secret(environ, EMBEDDING_KEY), _secret(environ, RERANK_KEY))
+    keys = Keys(_secret(environ, EMBEDDING_KEY), _secret(environ, RERANK_KEY), _secret(environ, MILVUS_TOKEN))
     return Config(
         **made,
         refused=MappingProxyType(dict(refused)),

@@ -349,8 +349,8 @@ class Fetch(Struct, frozen=True, kw_only=True):
     )
     credentials: str | None = option(
         None,
-        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts. Others "
-        "must not be able to read it.",
+        "A file of yours with lines `https://USER:PASSWORD@HOST`: what `findling worker` sends to code hosts; or a "
+        "program, which is asked as git asks a credential helper. Others must not be able to read it.",
         kind="path",
         project=NEVER,
         unset="nothing is sent",
@@ -383,6 +383,15 @@ class Store(Struct, frozen=True, kw_only=True):
         environment="FINDLING_COLLECTION",
         project=NEVER,
     )
+    milvus: str | None = option(
+        None,
+        "The address of a Milvus server, as `http://HOST:19530`, which proposes for the store where PostgreSQL gets "
+        "slow. FINDLING_MILVUS_TOKEN has its token, or `USER:PASSWORD`.",
+        kind="url",
+        environment="FINDLING_MILVUS",
+        project=NEVER,
+        unset="PostgreSQL proposes",
+    )
 
 
 @group
@@ -401,6 +410,7 @@ class Log(Struct, frozen=True, kw_only=True):
 
 EMBEDDING_KEY: Final = "CODECOMPASS_EMBEDDING_API_KEY"
 RERANK_KEY: Final = "CODECOMPASS_RERANK_API_KEY"
+MILVUS_TOKEN: Final = "FINDLING_MILVUS_TOKEN"  # noqa: S105 - where it stands
 
 
 class Secret:
@@ -427,6 +437,7 @@ class Keys(Struct, frozen=True):
 
     embedding: Secret | None = None
     rerank: Secret | None = None
+    milvus: Secret | None = None
 
 
 class Config(Struct, frozen=True, kw_only=True):

@@ -84,10 +84,10 @@ class Engine(Questions):
         """``config``: as for `open`. ``recipe``: what is indexed and how, instead of what the configuration says; then
         the index stays where it is whether or not the root could hold it."""
         store = OpenStore(collection, recipe=recipe, config=config)
-        if collection.ref is not None:
-            store = RefStore(store, collection.ref)
-        elif collection.shared:
+        if collection.shared:
             store = RemoteStore(store, collection.shared)
+        elif collection.ref is not None:
+            store = RefStore(store, collection.ref)
         self._store = store
         self._refs: dict[str, Engine] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -124,7 +124,7 @@ class Engine(Questions):
                 engine._read_alone()
         engine = engine.at(ref)
         if ref is not None:
-            check_scope(found.root, engine.ref, found.scope)
+            check_scope(found.root, engine.ref, engine.scope)
         return engine
 
     @property
@@ -204,7 +204,7 @@ class Engine(Questions):
     @property
     def ref(self) -> Ref | None:
         """The commit that is searched here; None for the folder on disk."""
-        return self._store.ref if isinstance(self._store, RefStore) else None
+        return self._store.ref if isinstance(self._store, RefStore | RemoteStore) else None
 
     @cached_property
     def committed_at(self) -> float | None:
@@ -217,18 +217,16 @@ class Engine(Questions):
         for what it has, and None.
 
         It is closed with this one, or when other refs were asked for since. Every question takes a ``ref`` as well.
-        Raises `RefNotIndexed` for what is no ref of this repository.
+        Raises `RefNotIndexed` for what is no ref of this repository. Of collections of a shared store what was
+        published under this name is meant: their repository need not be here.
         """
         here = self.ref.commit_id if self.ref is not None else None
         if here is not None and ref in (None, here):
             return self
-        found = find_ref(self.root, ref)  # anew each time: a branch moves
+        far = self._store if isinstance(self._store, RemoteStore) else None
+        found = far.find_ref(ref) if far else find_ref(self.root, ref)  # anew each time: a branch moves
         if (found and found.commit_id) == here:
             return self
-        if isinstance(self._store, RemoteStore):
-            raise errors.RefNotIndexed(
-                "A shared store has the files of this folder, and none of its refs.", remedy="Leave --ref out."
-            )
         key = roots.LIVE if found is None else found.commit_id
         engine = self._refs.pop(key, None)
         if engine is None:

@@ -52,18 +52,23 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
             f"There is no ref {asked[:MAX_REF_CHARS]!r}: {root} is not in a git repository.",
             remedy="Leave the ref out.",
         )
-    if not asked or len(asked) > MAX_REF_CHARS or not asked.isprintable() or asked.startswith("-"):
-        raise errors.InvalidInput(
-            f"{asked[:MAX_REF_CHARS]!r} is not the name of a ref.", remedy="Name a branch or tag."
-        )
     words = ["-c", "core.warnAmbiguousRefs=true", *sources.git_arguments(root), "rev-parse", "--verify"]
-    output = outbound.run_git([*words, "--end-of-options", f"{asked}^{{commit}}"], cwd=root)
+    output = outbound.run_git([*words, "--end-of-options", f"{checked(asked)}^{{commit}}"], cwd=root)
     commit = output.stdout.strip().decode("ascii", "replace")
     if output.ok and _COMMIT.fullmatch(commit):
         return Ref(asked, commit, ambiguous=b"is ambiguous" in output.stderr)
     if output.status not in ("ok", "failed") or output.dubious_ownership:
         raise errors.RefNotIndexed(f"git cannot say what {asked!r} is: {sources.why_it_failed(output)}.")
     raise _unknown(root, asked)
+
+
+def checked(asked: str) -> str:
+    """A name that a ref may have. Raises `InvalidInput` for another."""
+    if not asked or len(asked) > MAX_REF_CHARS or not asked.isprintable() or asked.startswith("-"):
+        raise errors.InvalidInput(
+            f"{asked[:MAX_REF_CHARS]!r} is not the name of a ref.", remedy="Name a branch or tag."
+        )
+    return asked
 
 
 def committed_at(root: Path, ref: Ref) -> float:

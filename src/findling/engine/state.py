@@ -159,7 +159,10 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
 def _remote_status(store: RemoteStore) -> Status:
     """The state of a view in a shared store."""
+    from findling.store import postgresql  # an extra
+
     embedder = store.semantics.embedder()
+    engine = store.engine if not store.configuration.person else None  # where it is concerns no user
     reader = store.remote
     with reader.snapshot():
         manifest, totals = reader.manifest, reader.totals
@@ -177,7 +180,11 @@ def _remote_status(store: RemoteStore) -> Status:
             bytes_on_disk=0,
             last_indexed_at=manifest.synced_at if manifest else "",
             skipped=tuple(SkippedFile(*row) for row in reader.left_out()),
-            notes=(*found.notes, *([store.semantics.problem] if store.semantics.problem else ())),
+            notes=(
+                *found.notes,
+                *([store.semantics.problem] if store.semantics.problem else ()),
+                *([f"Milvus: {postgresql.said_of(store.database, engine)}"] if engine else ()),
+            ),
         )
 
 

@@ -11,6 +11,7 @@ import ast
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from posixpath import commonprefix
 from typing import NamedTuple
@@ -107,6 +108,10 @@ class Edge(NamedTuple):
     why: str
     step: int = 1
     others: int = 0
+
+
+_AHEAD = 100
+"""Files that a store far away brings together."""
 
 
 class Edges(Struct):
@@ -214,6 +219,8 @@ class EdgeSearch:
             files = self._files_with(name, wanted[0].file.path) if wanted else []
             files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
+            near = files[: self._most_files or _AHEAD]
+            self._index.ahead(partial(_read, files=near))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
                 if not room or self._files_left == 0 or time.monotonic() > self._until:
@@ -316,8 +323,10 @@ class EdgeSearch:
             if file.language not in RULES:
                 continue
             here = self._names(file, edges)
-            for use in here.uses:
-                if use.kind in ("import", *NO_USES) or not _within(here, use.symbol, symbol.position):
+            within = [use for use in here.uses if _within(here, use.symbol, symbol.position)]
+            self._resolver.coming(name for use in within for name in (use.name, use.receiver.rpartition(".")[2]))
+            for use in within:
+                if use.kind in ("import", *NO_USES):
                     continue
                 if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
                     edges.cut = True
@@ -406,6 +415,13 @@ class EdgeSearch:
         names = self._resolver.names(definition.file)
         holder = names.holders[definition.symbol.position]
         return holder == ELSEWHERE or names.is_type(holder)
+
+
+def _read(index: Index, files: Sequence[FileRow]) -> None:
+    """Ask what is asked of files that are looked through for uses."""
+    for file in files:
+        index.symbols(file.blob_id)
+        index.uses(file.blob_id)
 
 
 def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:

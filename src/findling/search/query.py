@@ -77,16 +77,28 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 
-_COURTESIES = frozenset(
+_SUBJECTS = frozenset("codebase explain help hint hints project question questions repo repository team".split())
+"""Courtesies that programs are about as well: they need another courtesy, or one of `_COMPANY`, beside them."""
+
+_COURTESIES = _SUBJECTS | frozenset(
     """
-    afternoon anybody anyone anything appreciate appreciated asap bother bothering cheers clue clues codebase curious
-    dear everybody everyone explain evening excuse folks greetings guys hello help hey hi hint hints hope idea ideas
-    know morning need please pls project q question questions quick quickly regards repo repository short somebody
-    someone sorry team tell thank thanks thoughts thx tia understand urgent want wonder wondering
+    afternoon anybody anyone anything appreciate appreciated asap bother bothering cheers clue clues curious dear
+    everybody everyone evening excuse folks greetings guys hello hey hi hope idea ideas know morning need please pls q
+    quick quickly regards short somebody someone sorry tell thank thanks thoughts thx tia understand urgent want wonder
+    wondering
     """.split()
 )
 """Words that people put around a question. A part of the text that has one of them, and else `STOP_WORDS` and
 `_LITTLE`, asks nothing where something else does."""
+
+_COMPANY = frozenset("any i me my our this us we you".split())
+
+_ASKS = re.compile(
+    r"\b(?:how|what|when|where|which|who|why)\b(?!\s+(?:i|we|you)\b)"
+    r"|^\W*(?:(?:and|but|so)\s+)?(?:are|does|is)\b(?!\s+(?:there\s+)?(?:any(?:body|one)?|some(?:body|one)|i|we|you)\b)",
+    re.IGNORECASE,
+)
+"""A part that is a question itself. "Does anyone know" and "what I want to know" ask nothing of a program."""
 
 _LITTLE = STOP_WORDS | frozenset("all good here lot many much really very".split())
 
@@ -96,11 +108,18 @@ _TRAILING = re.compile(
 )
 _QUESTION_WORD = re.compile(r"[^,:;.!?…\n]{1,80}?\s(?=(?:how|what|when|where|whether|which|who|why)\s)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_MARKED = re.compile(r"(?:>+|[*-]|#{1,6}|\d{1,2}[.)])\s+(?=\S+\s)|(\*{1,3})(?=\S+\s.*\S\1\Z)", re.DOTALL)
-"""What begins a quotation, a heading or an item in Markdown, or bold text that ends with the same mark."""
+_MARKED = re.compile(
+    r"(?!#\s+(?:define|elif|endif|ifdef|ifndef|include|pragma|undef)\b)(?:>+|[*-]|#{1,6}|\d{1,2}[.)])\s+(?=\S+\s)"
+    r"|(\*{1,3})(?=[^\s*]+\s[^*]*[^\s*]\1\Z)"
+)
+"""What begins a quotation, a heading or an item in Markdown, or bold text that ends with the same mark. A directive of
+C is no heading."""
 
-_SMILEY = re.compile(r"\s+[:;]-?[()DP]\Z")
+_SMILEY = re.compile(r"(?<!\s)\s+[:;]-?[()DP]\Z")
 _AND = re.compile(r"(?:and|but|so)\s+", re.IGNORECASE)
+
+_LABEL = re.compile(rf"\s*(?:{'|'.join(sorted(_SUBJECTS))})(?:[:!]+\s+|\s+[-–—]{{1,2}}\s+)", re.IGNORECASE)
+"""Such a word alone before a question, as in "Question: ..." or "Help! ..."."""
 
 LEAST_WORDS = 3
 """Of what remains beside a greeting of one word: "Hello, world" has none."""
@@ -145,7 +164,7 @@ def _without_asides(text: str) -> str:
         text = _without_end(text[marked.end() : len(text) - len(marked[1] or "")])
     while found := _LEADING.match(text) or _QUESTION_WORD.match(text):
         rest = text[found.end() :]
-        if not _is_aside(found[0]) or (
+        if not (_is_aside(found[0]) or _LABEL.fullmatch(found[0])) or (
             " " not in found[0].strip() and len(rest.split(None, LEAST_WORDS)) < LEAST_WORDS
         ):
             break
@@ -156,8 +175,14 @@ def _without_asides(text: str) -> str:
 
 
 def _is_aside(text: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(text)]
-    return any(word in _COURTESIES for word in words) and all(word in _COURTESIES or word in _LITTLE for word in words)
+    words = {word.lower() for word in _WORD.findall(text)}
+    courteous = words & _COURTESIES
+    return (
+        bool(courteous)
+        and words <= _COURTESIES | _LITTLE
+        and not (courteous <= _SUBJECTS and words.isdisjoint(_COMPANY))
+        and not _ASKS.search(text)
+    )
 
 
 # --- filters ------------------------------------------------------------------------------------------------------

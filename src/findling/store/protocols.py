@@ -166,6 +166,46 @@ class Index(Manifests, Records, Proposals, Patterns, Protocol):
         trip, together with what is really asked first. What such a function is given means nothing."""
 
 
+# --- an engine beside a store -------------------------------------------------------------------------------------
+
+
+class Ask(NamedTuple):
+    """What an engine beside a store looks for: the best ``limit`` rows of a kind in some views, by weights of (field,
+    term) or by bits."""
+
+    kind: str
+    query: bytes | Mapping[tuple[int, str], float]
+    views: Sequence[int]
+    limit: int
+
+
+class Engine(Protocol):
+    """Proposes rows for a store, which is the truth and has the last word. ``store`` names the store: several may share
+    an engine. Every method raises `IndexUnavailable` where it does not answer."""
+
+    url: str
+
+    def find(self, store: str, asks: Sequence[Ask]) -> list[list[tuple[int, float]]]:
+        """The best rows of each question: (unit, score) by weights, which may be too high but not too low, and (unit,
+        bits that differ) by bits."""
+
+    def make(self, store: str, kinds: Mapping[str, int]) -> bool:
+        """Make room for kinds, each with its number of bits, 0 for weights. Whether any had none."""
+
+    def put(self, store: str, kind: str, view: int, rows: Iterable[Row]) -> None:
+        """Write rows of a view; what is there under their units is replaced."""
+
+    def delete(self, store: str, kind: str, items: Sequence[int]) -> None: ...
+
+    def check(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+Row = tuple[int, int, bytes | Mapping[tuple[int, str], float]]
+"""A unit, the item that it goes with, and its bits or weights."""
+
+
 # --- proposals ----------------------------------------------------------------------------------------------------
 # Proposals that belong to what is searched. Pure.
 #

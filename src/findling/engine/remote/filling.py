@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from findling import sources
 from findling.embedding import BUNDLED, coding_of, takes_documents
 from findling.model import secrets, vector_codes
 from findling.model.format_names import format_of, outlined_as
@@ -21,13 +23,13 @@ from findling.model.marks import secret_in
 from findling.model.reading import Embedded, Reading, row_bytes
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
-from findling.outbound.files import RootFiles
+from findling.outbound.files import Files, RootFiles
 from findling.reading.decoding import HEAD_BYTES, Decoded, decode
 from findling.reading.embedded import embedded_texts
 from findling.reading.limits import ChunkLimits
 from findling.reading.pool import Answer, Task, WorkerPool
 from findling.sources import discovery
-from findling.sources.looking import read_file
+from findling.sources.looking import Changes, read_file
 from findling.sources.selection import DiscoveryOptions, Found
 from findling.store import parts
 from findling.store.postgresql.reader import is_storable
@@ -81,14 +83,16 @@ def fill(
     on_progress: Callable[[Progress], None] = lambda _: None,
     store: str = "",
     copies: bool = False,
+    commit: str = "",
 ) -> IndexReport:
-    """Publish what a folder holds by now, with an ``embedder``'s vectors. ``copies``: contents that a collection of the
-    store has are not read again. A user's own files always are: how long it takes must not tell what others have."""
+    """Publish what a folder holds by now, or a ``commit`` of it, with an ``embedder``'s vectors. ``copies``: contents
+    that a collection of the store has are not read again. A user's own files always are: how long it takes must not
+    tell what others have."""
     started = time.monotonic()
     run = _Run()
     on_progress(Progress("listing", 0, 0))
     states = writer.states()
-    changes = discovery.check(root, states, options)
+    changes = _in_commit(root, commit, options, states) if commit else discovery.check(root, states, options)
     run.removed = writer.remove(changes.removed)
     listed_out = {file.path: file for file in changes.skipped or ()}
     for path, left_out in listed_out.items():
@@ -104,7 +108,8 @@ def fill(
     with pool or nullcontext():
         if pool is not None:
             pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
-            for file, digest, data, answer in _prepared(root, writer, pool, found, options, run, copies=copies):
+            files = sources.RefFiles(root, commit) if commit else RootFiles(root)
+            for file, digest, data, answer in _prepared(files, writer, pool, found, options, run, copies=copies):
                 on_progress(Progress("indexing", run.changed, len(found), run.bytes_read))
                 _put(writer, file, digest, data, answer, run, model, embedder)
     if embedder is not None and model is not None:
@@ -136,8 +141,18 @@ def _model(writer: ViewWriter, embedder: Embedder) -> int:
     return writer.model(fingerprint.id, fingerprint.model, fingerprint.dimensions, coding, size, docs=docs)
 
 
+def _in_commit(root: Path, commit: str, options: DiscoveryOptions, known: Mapping[str, tuple[int, int]]) -> Changes:
+    """How a commit's files differ from those that are known. A file's stamp is the beginning of git's id of it."""
+    tree = sources.list_tree(root, commit, options)
+    files = {path: (size, int.from_bytes(tree.git_ids[path][:7], "big")) for path, size, _ in tree.files}
+    differing = [(path, *state) for path, state in files.items() if known.get(path) != state]
+    left_out = {file.path for file in tree.skipped}
+    gone = [path for path in known if path not in files and path not in left_out]
+    return Changes([], differing, gone, True, tree.skipped, "git")
+
+
 def _prepared(
-    root: Path,
+    files: Files,
     writer: ViewWriter,
     pool: WorkerPool,
     found: Sequence[Found],
@@ -164,8 +179,8 @@ def _prepared(
             batch.clear()
 
     batch: list[Task] = []
-    with RootFiles(root) as files:
-        for key, (path, _, _) in enumerate(found):
+    with files:
+        for key, (path, _, listed) in enumerate(found):
             read = read_file(files, path, options.limit(path))
             if isinstance(read, SkippedFile):
                 if read.reason == "not_found":
@@ -175,6 +190,8 @@ def _prepared(
                 run.failed.append(read)
                 continue
             file, data = read
+            if not isinstance(files, RootFiles):
+                file = replace(file, stamp=listed)
             run.bytes_read += len(data)
             digest = hashlib.sha256(data).digest()
             known = writer.known(path)

@@ -4,36 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from msgspec.structs import replace
 
 from findling.config.roots import LIVE
-from findling.engine import remote
+from findling.engine import refs, remote
 from findling.engine.store import OpenStore
 from findling.model import errors
+from findling.model.collection import Ref
 from findling.model.types import IndexReport, Progress
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.local.reader import IndexReader
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
+    from findling.config import Config
     from findling.search import IndexedFiles
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
+    from findling.store.protocols import Engine
 
 SCHEMA_VERSION = 1
 
 ALL_COLLECTIONS = "*"
 
 
+def proposing(config: Config) -> Engine | None:
+    """What proposes for the shared store in place of PostgreSQL. Raises `ConfigError` without its package."""
+    if config.store.milvus is None:
+        return None
+    token = config.keys.milvus
+    return _milvus_at(config.store.milvus, token.reveal() if token else "")
+
+
+def said_of_milvus(database: Database, config: Config) -> str | None:
+    """For a status: whether Milvus answers, and how much of the store it has; None where none is named."""
+    from findling.store import postgresql  # an extra
+
+    engine = proposing(config)
+    return None if engine is None else postgresql.said_of(database, engine)
+
+
+@cache
+def _milvus_at(url: str, token: str) -> Engine:
+    """The one client of a server in this process: it remembers whether that answers."""
+    from findling.store import milvus  # an extra
+
+    return milvus.Milvus(url, token)
+
+
 class RemoteStore(OpenStore):
     """The view of one folder, private to this user on this machine: others' folders of the same name are other views;
     or the collections that the configuration names, which everybody finds.
 
-    ``url``: the store's address. Nothing is looked at on disk for a question; what was published last is searched.
+    ``url``: the store's address. ``ref``: instead of what was on disk, what a commit held; of collections what was
+    published under the name of a branch or tag. Nothing is looked at on disk for a question; what was published last is
+    searched.
     """
 
     lasting: ClassVar[bool] = True
@@ -54,8 +83,34 @@ class RemoteStore(OpenStore):
         return postgresql.Database(self.collection.shared, user=self.configuration.person)
 
     @property
+    def engine(self) -> Engine | None:
+        """What proposes for the store in place of PostgreSQL."""
+        return proposing(self.configuration.effective)
+
+    @property
+    def ref(self) -> Ref | None:
+        """What is searched in place of the files on disk."""
+        return self.collection.ref
+
+    @property
     def manifest_key(self) -> tuple[str, str]:
-        return str(self.root), LIVE
+        return str(self.root), LIVE if self.ref is None else self.ref.commit_id
+
+    def find_ref(self, asked: str | None) -> Ref | None:
+        """What a ref means here, None for the files on disk. Of collections every name means what is published under
+        it: their repository may be elsewhere. Raises as `refs.find_ref`."""
+        if not self.configuration.collections:
+            return refs.find_ref(self.root, asked)
+        return None if asked in (None, LIVE) else Ref(refs.checked(asked), asked)
+
+    @property
+    def _ref_name(self) -> str:
+        return LIVE if self.ref is None else self.ref.name
+
+    @property
+    def _at_ref(self) -> str:
+        """The option that names the ref, behind a command."""
+        return f" --ref {self.ref.name}" if self.ref else ""
 
     @property
     def owner(self) -> str:
@@ -69,7 +124,7 @@ class RemoteStore(OpenStore):
         from findling.store import postgresql
 
         if not (names := self.configuration.collections):
-            return postgresql.PostgresIndex(self.database, [self._view])
+            return self._index([self._view])
         if ALL_COLLECTIONS in names:
             self._every = names = tuple(self.database.collections())
             if not names:
@@ -86,8 +141,13 @@ class RemoteStore(OpenStore):
                     f"The paths of the collections {other!r} and {name!r} would begin with the same name.",
                     remedy="Ask them one after the other.",
                 )
-        views = [postgresql.View(name, LIVE, name="" if alone else before) for before, name in shown.items()]
-        return postgresql.PostgresIndex(self.database, views)
+        views = [postgresql.View(name, self._ref_name, name="" if alone else before) for before, name in shown.items()]
+        return self._index(views)
+
+    def _index(self, views: list[View]) -> PostgresIndex:
+        from findling.store import postgresql
+
+        return postgresql.PostgresIndex(self.database, views, engine=self.engine, notes=self.notes)
 
     @property
     def _view(self) -> View:
@@ -99,7 +159,7 @@ class RemoteStore(OpenStore):
             return postgresql.View(*self.manifest_key, self.owner)
         if len(names) > 1 or ALL_COLLECTIONS in names:
             raise errors.InvalidInput("A folder is published under one name.", remedy="Name one collection.")
-        return postgresql.View(names[0], LIVE)
+        return postgresql.View(names[0], self._ref_name)
 
     @property
     def reader(self) -> IndexReader:
@@ -143,13 +203,13 @@ class RemoteStore(OpenStore):
         if unpublished and names:
             del self.remote  # who comes next may find them
             raise errors.IndexNotReady(
-                f"There is no collection {names} in {self.database.url}.",
+                f"There is no collection {names}{self._at_ref} in {self.database.url}.",
                 remedy=self._how_to_see_one,
             )
         if unpublished:
             raise errors.IndexNotReady(
-                f"{self.root} is not indexed in {self.database.url}.",
-                remedy=f"Run 'findling index --store {self.database.url} {self.root}'.",
+                f"{self.root} is not indexed{self._at_ref} in {self.database.url}.",
+                remedy=f"Run 'findling index --store {self.database.url}{self._at_ref} {self.root}'.",
             )
 
     @property
@@ -220,9 +280,13 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         embedder = self.semantics.embedder() if embed else None
         with postgresql.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
+            commit = ""
+            if self.ref is not None:  # of what is checked out, the commit
+                found = refs.find_ref(self.root, self.ref.name) or refs.find_ref(self.root, "HEAD")
+                commit = found.commit_id if found else ""
             if anew:
                 writer.empty()
-            return remote.filling.fill(
+            report = remote.filling.fill(
                 self.root,
                 writer,
                 self.configuration.wanted,
@@ -231,7 +295,20 @@ class RemoteStore(OpenStore):
                 on_progress=on_progress,
                 store=self.database.url,
                 copies=copies,
+                commit=commit,
             )
+        return replace(report, notes=(*report.notes, *self.propose()))
+
+    def propose(self) -> tuple[str, ...]:
+        """Write to Milvus what it lacks of the store, of whatever collection; why that could not be done, as notes."""
+        from findling.store import postgresql
+
+        if self.engine is not None:
+            try:
+                postgresql.bring_up(self.database, self.engine)
+            except errors.IndexUnavailable as error:
+                return (f"{error.message.rstrip('.')}; PostgreSQL proposes until the next run.",)
+        return ()
 
     def delete(self) -> bool:
         """Delete what is published; whether there was anything."""

@@ -21,7 +21,7 @@ from findling.engine.jobs import Records
 from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
-from findling.engine.remote.store import RemoteStore
+from findling.engine.remote.store import RemoteStore, proposing
 from findling.engine.semantics import choose
 from findling.engine.store import OpenStore
 from findling.model import errors
@@ -80,6 +80,7 @@ class Worker:
                 if lease is not None:
                     self._do(lease, work)
                     continue
+                self._propose()
             except errors.IndexUnavailable as error:
                 if once:
                     raise
@@ -88,6 +89,17 @@ class Worker:
                 break
             self._ended.wait(_LOOK_S)
         return work
+
+    def _propose(self) -> None:
+        """Write to Milvus what it lacks, of whatever collection: it was gone, or whoever published does not use it."""
+        from findling.store import postgresql  # an extra
+
+        if (engine := proposing(fetch_configuration())) is not None:
+            try:
+                if written := postgresql.bring_up(self._team.database, engine):
+                    emit("milvus_written", indexes=written)
+            except errors.IndexUnavailable as error:
+                emit("milvus_unavailable", problem=error.message)
 
     def _do(self, lease: Lease, work: Work) -> None:
         emit("job_taken", collection=lease.collection, attempt=lease.attempt)

@@ -44,10 +44,12 @@ LEAST_WAIT_S: Final = 0.001
 JSON_PLACE_CHARS: Final = 900
 """What the fields of a place take in JSON beside its text, about."""
 
-BODY_CHARS: Final = 12_000
+BODY_CHARS: Final = 24_000
+"""How much of the text of definitions is printed: somebody who names several means to read them. It leaves
+room for what belongs to them below the 30,000 characters at which the shells of agents cut what a command prints."""
+
 USES, ALL_USES = 20, 1_000
 """Of a name that is no definition, the uses that are shown, and those among which the first are chosen."""
-"""How much of the text of definitions is printed: somebody who names several means to read them."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
@@ -223,8 +225,7 @@ def status(args: Namespace, session: Session) -> int:
         roots = {opened.root for opened in every.values()}
         found = []
         for opened in every.values():
-            status = opened.status(unlisted=True)
-            status = replace(status, skipped=engine.without_known(status.skipped, opened.root, roots))
+            status = engine.status_of(opened, roots)
             with session.printing():
                 session.view(opened).status(status, skipped=args.skipped)
             found.append(status.indexing_status not in ("not_indexed", "failed"))

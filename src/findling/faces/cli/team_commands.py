@@ -14,7 +14,7 @@ from findling.config import Root
 from findling.engine import remote
 from findling.engine.library.collections import data_directory, fetch_configuration
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
-from findling.engine.remote.store import ALL_COLLECTIONS
+from findling.engine.remote.store import ALL_COLLECTIONS, said_of_milvus
 from findling.engine.remote.users import gauges, open_team
 from findling.engine.remote.working import Worker
 from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
@@ -132,13 +132,16 @@ def _list(opened: Team, args: Namespace) -> Answer:
 def _status(opened: Team, args: Namespace) -> Answer:
     found = opened.sources(args.subjects)
     totals = opened.totals()
-    states = totals._asdict()
+    states: dict[str, Any] = totals._asdict()
     oldest = states.pop("oldest_s")
     summary = [(state, f"{number:,}") for state, number in states.items()]
     if totals.queued:
         summary.append(("oldest in the queue", _time(oldest)))
+    if (said := said_of_milvus(opened.database, fetch_configuration())) is not None:
+        states["milvus"] = said
+        summary.append(("Milvus", states["milvus"]))
     named = [_rows(each) for each in found if args.subjects or each.problem or each.state == "running"]
-    value = {"totals": totals._asdict(), "collections": [_value(each) for each in found]}
+    value = {"totals": {**states, "oldest_s": oldest}, "collections": [_value(each) for each in found]}
     failed = any(each.state == "parked" for each in found)
     return Answer([*named, summary], value, status=NOTHING if failed or not found else FOUND)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.store.postgresql.beside import bring_up, said_of
     from findling.store.postgresql.database import Database
     from findling.store.postgresql.reader import PostgresIndex, View
     from findling.store.postgresql.rights import Rights, hashed

@@ -13,17 +13,20 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-from findling.model import term_rows
+from findling.model import errors, term_rows
 from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
+from findling.store.postgresql import beside
 from findling.store.postgresql.database import Rows, Statement
 from findling.store.postgresql.described import Listed, Models
 from findling.store.protocols import (
     ANY,
     CHUNK_BITS,
     FILE_UNIT,
+    Ask,
+    Engine,
     Frequencies,
     Index,
     OnlyThese,
@@ -47,6 +50,13 @@ _CONTENTS = 2_000
 
 _MOST = 1_000_000
 """In place of no limit."""
+
+_MORE, _MOST_BESIDE = 4, 16_384
+"""How many times as many an engine beside the store is asked for where too few of its rows counted, and how many at the
+most; then PostgreSQL proposes."""
+
+_NEARLY = 1 - 1e-5
+"""Such an engine adds up weights in 32 bits."""
 
 _OURS = "view_id = ANY(%s::bigint[])"
 
@@ -97,6 +107,25 @@ class _Totals(NamedTuple):
     skipped: Mapping[str, int]
     symbols: int
     size: int
+    behind: int = 0
+    """Views that an engine beside the store does not have as they are."""
+
+
+class _Proposal(NamedTuple):
+    """What proposes rows: ``weights`` of (field, term), or the ``bits`` of a vector by a model."""
+
+    kind: str
+    most: int
+    weights: tuple[tuple[tuple[str, str], float], ...] = ()
+    bits: str = ""
+    model_id: int = 0
+
+
+class _Beside(NamedTuple):
+    """What an engine beside the store proposed, the best first, and the rows of it that count, with their numbers."""
+
+    found: Sequence[tuple[int, float]]
+    rows: Rows
 
 
 class _Known(Generic[_Key, _Value]):
@@ -120,12 +149,24 @@ _GONE = _Record(b"", parts.NOTHING, parts.NOTHING)
 
 
 class PostgresIndex:
-    """Implements `protocols.Index`. For one thread. ``views``: what is searched."""
+    """Implements `protocols.Index`. For one thread. ``views``: what is searched. ``engine``: proposes wherever it has
+    all of the views; ``notes`` are told where it could not."""
 
-    def __init__(self, database: Database, views: Sequence[View]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        views: Sequence[View],
+        *,
+        engine: Engine | None = None,
+        notes: list[str] | None = None,
+    ) -> None:
         self.derived: dict[int, array[int]] = {}
         self._database = database
         self._views = list(views)
+        self._engine = engine
+        self._notes = notes if notes is not None else []
+        self._store = ""
+        """How the engine calls this store."""
         self._connection: Connection | None = None
         self._depth = 0
         self._recording = False
@@ -144,6 +185,7 @@ class PostgresIndex:
         self._uses: _Known[int, bytes] = _Known(self._ask_uses)
         self._texts: _Known[int, bytes | None] = _Known(self._ask_texts)
         self._vectors: _Known[tuple[int, int], bytes] = _Known(self._ask_vectors)
+        self._beside: _Known[_Proposal_Key, _Beside | None] = _Known(self._ask_beside)
         self._lists: _Known[_Statement_Key, Rows] = _Known(self._ask_lists)
         self._every: tuple[_Known[Any, Any], ...] = (
             self._totals,
@@ -157,6 +199,7 @@ class PostgresIndex:
             self._uses,
             self._texts,
             self._vectors,
+            self._beside,
             self._lists,
         )
         self._chunks: dict[int, list[ChunkRow]] = {}
@@ -219,6 +262,10 @@ class PostgresIndex:
             if len(self._ids) < len(self._views):  # one may have come
                 self._find_views()
             self._totals.coming[None] = None
+            if beside := self._beside.coming:  # what it may be asked is known after a first trip
+                self._beside.coming = {}
+                self._go()
+                self._beside.coming = beside
         statements: list[Statement] = []
         for known in self._every:
             coming, known.coming = known.coming, {}
@@ -265,6 +312,12 @@ class PostgresIndex:
                 if [row[0] for row in found[0]] != before:
                     self._numbers = None  # the next snapshot looks for them anew
 
+        if self._engine is not None and not self._store:
+
+            def name(rows: Rows) -> None:
+                self._store = rows[0][0]
+
+            yield Statement(beside.NAME, (), name)
         yield Statement(_VIEWS, self._names_of_views(), take)
         yield Statement(
             "SELECT m.model_id, m.fingerprint, m.name, m.dimensions, m.coding, m.row_bytes, m.docs, "
@@ -302,6 +355,7 @@ class PostgresIndex:
             dict(skipped),
             sum(row[10] for row in published),
             sum(row[11] for row in published),
+            sum(row[12] != row[4] for row in published),
         )
 
     @property
@@ -653,55 +707,84 @@ class PostgresIndex:
         self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         """Each unit's parts times the weights; passages and paths are added up apart, as no unit has both."""
-        ordered: list[tuple[int, float]] = []
-        passages = {key: weight for key, weight in weights.items() if key[0] != "path" and is_storable(key[1])}
-        paths = {key: weight for key, weight in weights.items() if key[0] == "path" and is_storable(key[1])}
         most = limit + 1 if limit > 0 else 0
-        if passages and most:
-            among = "AND p.content_id IN (SELECT content_id FROM entries WHERE entry_id = ANY(%s::bigint[])) "
-            rows = self._list(
-                "WITH held AS ("
-                "SELECT p.content_id, unnest(p.ordinals) AS ordinal, unnest(p.parts) AS part, asked.weight "
-                "FROM unnest(%s::smallint[], %s::text[], %s::float8[]) AS asked(field, term, weight) "
-                "JOIN postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term AND p.field = asked.field "
-                f"{among if allowed is not None else ''}), best AS ("
-                "SELECT content_id, ordinal, sum(part * weight) AS score FROM held "
-                "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s) "
-                f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.score) FROM best "
-                "JOIN entries e USING (content_id) JOIN contents c USING (content_id) "
-                f"WHERE e.{_OURS} GROUP BY e.entry_id, c.content_id",
-                (
-                    tuple(FIELDS[field] for field, _ in passages),
-                    tuple(term for _, term in passages),
-                    tuple(passages.values()),
-                    tuple(self._ids),
-                    *((tuple(sorted(allowed)),) if allowed is not None else ()),
-                    most,
-                    tuple(self._ids),
-                ),
-            )
-            ordered += self._scored(rows)
-        if paths and most:
-            among = "AND p.entry_id = ANY(%s::bigint[]) "
-            rows = self._list(
-                "WITH best AS (SELECT p.entry_id, sum(p.part * asked.weight) AS score "
-                "FROM unnest(%s::text[], %s::float8[]) AS asked(term, weight) "
-                "JOIN path_postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term "
-                f"{among if allowed is not None else ''}"
-                "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s) "
-                f"SELECT {_FILE}, ARRAY[{FILE_UNIT}], ARRAY[best.score] FROM best JOIN entries e USING (entry_id) "
-                "JOIN contents c USING (content_id)",
-                (
-                    tuple(term for _, term in paths),
-                    tuple(paths.values()),
-                    tuple(self._ids),
-                    *((tuple(sorted(allowed)),) if allowed is not None else ()),
-                    most,
-                ),
-            )
-            ordered += self._scored(rows)
+        ordered: list[tuple[int, float]] = []
+        for kind, of_paths in ((beside.WORDS, False), (beside.PATHS, True)):
+            chosen = [(key, weight) for key, weight in weights.items() if (key[0] == "path") == of_paths]
+            chosen = [each for each in chosen if is_storable(each[0][1])]
+            if chosen and most:
+                ordered += self._best(_Proposal(kind, most, tuple(chosen)), allowed)
         ordered = sorted(rounded(ordered), key=lambda pair: (-pair[1], pair[0]))
         return self._proposed(ordered, limit, allowed)
+
+    def nearest(
+        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, int]]:
+        if limit <= 0:
+            return []
+        bits = "".join(["1" if positive else "0" for positive in (query >= 0).tolist()])
+        proposal = _Proposal(beside.bits_of(model_id), limit + 1, bits=bits, model_id=model_id)
+        ordered = sorted(self._best(proposal, allowed), key=lambda pair: (pair[1], pair[0]))
+        return self._proposed(ordered, limit, allowed)
+
+    def _best(self, proposal: _Proposal, allowed: Set[int] | None) -> list[tuple[int, Any]]:
+        """(unit, number) of what a proposal proposes; nothing within `ahead`."""
+        if self._engine is None or allowed is not None:  # who names entries has few, or has read their list
+            among = None if allowed is None else tuple(sorted(allowed))
+            return self._scored(self._list(*_statement(proposal, self._ids, allowed=among)))
+        wanted = proposal.most
+        while wanted <= _MOST_BESIDE:
+            self._bring(self._beside, [(proposal, wanted)])
+            if self._recording:
+                return []
+            if (found := self._beside.found[proposal, wanted]) is None:
+                break
+            numbers = self._scored(found.rows)
+            if len(found.found) < wanted or _is_whole(proposal, found.found, numbers):
+                return numbers
+            wanted *= _MORE
+        return self._scored(self._list(*_statement(proposal, self._ids)))
+
+    def _ask_beside(self, keys: list[_Proposal_Key]) -> Iterator[Statement]:
+        """What an engine beside the store proposes, asked now, and with it the rows of that which the store has: it
+        has the last word. Where the engine cannot be asked, PostgreSQL proposes."""
+        for key, found in zip(keys, self._found_beside(keys), strict=True):
+            if found is None:
+                self._beside.found[key] = None
+                yield from self._ask_lists([_statement(key[0], self._ids)])
+                continue
+
+            def take(rows: Rows, key: _Proposal_Key = key, found: Sequence[tuple[int, float]] = found) -> None:
+                self._beside.found[key] = _Beside(found, rows)
+
+            sql, values = _statement(key[0], self._ids, found=found)
+            yield Statement(sql, [list(value) if isinstance(value, tuple) else value for value in values], take)
+
+    def _found_beside(self, keys: list[_Proposal_Key]) -> Sequence[Sequence[tuple[int, float]] | None]:
+        assert self._engine is not None
+        totals = self._totals.found[None]
+        if totals.behind:
+            said = f"Milvus does not have what was published last ({totals.behind} of {len(self._views)} collections)"
+        else:
+            asks = [
+                Ask(
+                    proposal.kind,
+                    beside.packed(proposal.bits)
+                    if proposal.bits
+                    else {(FIELDS[field], term): weight for (field, term), weight in proposal.weights},
+                    self._ids,
+                    wanted,
+                )
+                for proposal, wanted in keys
+            ]
+            try:
+                return self._engine.find(self._store, asks) if self._ids else [[] for _ in asks]
+            except errors.IndexUnavailable as error:
+                said = "Milvus does not answer" if self._database.user else error.message.rstrip(".")
+        note = f"{said}; PostgreSQL proposed instead."
+        if note not in self._notes:
+            self._notes.append(note)
+        return [None] * len(keys)
 
     def _scored(self, rows: Rows) -> list[tuple[int, Any]]:
         """(unit, number) of rows of files, each once, that end with their ordinals and the numbers of these."""
@@ -711,29 +794,6 @@ class PostgresIndex:
             for row in rows
             for ordinal, number in zip(row[-2], row[-1], strict=True)
         ]
-
-    def nearest(
-        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
-    ) -> list[tuple[int, int]]:
-        if limit <= 0:
-            return []
-        asked = "".join(["1" if positive else "0" for positive in (query >= 0).tolist()])
-        among = "AND entry_id = ANY(%s::bigint[]) " if allowed is not None else ""
-        rows = self._list(
-            "WITH best AS (SELECT entry_id, ordinal, bit_count(bits # %s::varbit)::int AS distance FROM bits "
-            f"WHERE view_id = ANY(%s::bigint[]) AND model_id = %s {among}ORDER BY 3, 1, 2 LIMIT %s) "
-            f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.distance) FROM best "
-            "JOIN entries e USING (entry_id) JOIN contents c USING (content_id) GROUP BY e.entry_id, c.content_id",
-            (
-                asked,
-                tuple(self._ids),
-                model_id,
-                *((tuple(sorted(allowed)),) if allowed is not None else ()),
-                limit + 1,
-            ),
-        )
-        ordered = sorted(self._scored(rows), key=lambda pair: (pair[1], pair[0]))
-        return self._proposed(ordered, limit, allowed)
 
     @staticmethod
     def _proposed(
@@ -809,13 +869,97 @@ class PostgresIndex:
 
 
 _Statement_Key = tuple[str, tuple[Any, ...]]
+_Proposal_Key = tuple[_Proposal, int]
+"""With how many rows an engine is asked for."""
+
+
+def _statement(
+    proposal: _Proposal,
+    views: Sequence[int],
+    *,
+    allowed: tuple[int, ...] | None = None,
+    found: Sequence[tuple[int, float]] | None = None,
+) -> _Statement_Key:
+    """The best rows by a proposal: files with the ordinals of their units and the numbers of these. ``allowed``: of
+    these entries only. ``found``: of what an engine proposed only."""
+    among: tuple[tuple[int, ...], ...] = ()
+    ids, only = tuple(views), ""
+    if proposal.bits:
+        if found is not None:
+            return (
+                f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.distance) "
+                "FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS best(entry_id, ordinal, distance) "
+                f"JOIN entries e USING (entry_id) JOIN contents c USING (content_id) WHERE e.{_OURS} "
+                "GROUP BY e.entry_id, c.content_id",
+                (
+                    tuple(unit >> CHUNK_BITS for unit, _ in found),
+                    tuple(unit & FILE_UNIT for unit, _ in found),
+                    tuple(int(distance) for _, distance in found),
+                    ids,
+                ),
+            )
+        if allowed is not None:
+            only, among = "AND entry_id = ANY(%s::bigint[]) ", (allowed,)
+        return (
+            "WITH best AS (SELECT entry_id, ordinal, bit_count(bits # %s::varbit)::int AS distance FROM bits "
+            f"WHERE view_id = ANY(%s::bigint[]) AND model_id = %s {only}ORDER BY 3, 1, 2 LIMIT %s) "
+            f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.distance) FROM best "
+            "JOIN entries e USING (entry_id) JOIN contents c USING (content_id) GROUP BY e.entry_id, c.content_id",
+            (proposal.bits, ids, proposal.model_id, *among, proposal.most),
+        )
+    terms = tuple(term for (_, term), _ in proposal.weights)
+    weights = tuple(weight for _, weight in proposal.weights)
+    if found is not None:
+        among = (tuple(dict.fromkeys(unit >> CHUNK_BITS for unit, _ in found)),)
+    elif allowed is not None:
+        among = (allowed,)
+    if proposal.kind == beside.PATHS:
+        if among:
+            only = "AND p.entry_id = ANY(%s::bigint[]) "
+        return (
+            "WITH best AS (SELECT p.entry_id, sum(p.part * asked.weight) AS score "
+            "FROM unnest(%s::text[], %s::float8[]) AS asked(term, weight) "
+            f"JOIN path_postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term {only}"
+            "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s) "
+            f"SELECT {_FILE}, ARRAY[{FILE_UNIT}], ARRAY[best.score] FROM best JOIN entries e USING (entry_id) "
+            "JOIN contents c USING (content_id)",
+            (terms, weights, ids, *among, proposal.most),
+        )
+    if found is not None:
+        only = "AND p.content_id = ANY(%s::bigint[]) "
+    elif allowed is not None:
+        only = "AND p.content_id IN (SELECT content_id FROM entries WHERE entry_id = ANY(%s::bigint[])) "
+    return (
+        "WITH held AS ("
+        "SELECT p.content_id, unnest(p.ordinals) AS ordinal, unnest(p.parts) AS part, asked.weight "
+        "FROM unnest(%s::smallint[], %s::text[], %s::float8[]) AS asked(field, term, weight) "
+        "JOIN postings p ON p.view_id = ANY(%s::bigint[]) AND p.term = asked.term AND p.field = asked.field "
+        f"{only}), best AS ("
+        "SELECT content_id, ordinal, sum(part * weight) AS score FROM held "
+        "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s) "
+        f"SELECT {_FILE}, array_agg(best.ordinal), array_agg(best.score) FROM best "
+        "JOIN entries e USING (content_id) JOIN contents c USING (content_id) "
+        f"WHERE e.{_OURS} GROUP BY e.entry_id, c.content_id",
+        (tuple(FIELDS[field] for (field, _), _ in proposal.weights), terms, weights, ids, *among, proposal.most, ids),
+    )
+
+
+def _is_whole(proposal: _Proposal, found: Sequence[tuple[int, float]], numbers: Sequence[tuple[int, Any]]) -> bool:
+    """Whether nothing that an engine did not propose can be among the best: the last of these is no worse than the last
+    that it proposed. Where all are equal, their ids decide, and it does not go by these."""
+    ordered = sorted((number for _, number in numbers), reverse=not proposal.bits)[: proposal.most]
+    if len(ordered) < proposal.most or ordered[0] == ordered[-1]:
+        return False
+    last = found[-1][1]
+    return bool(ordered[-1] <= last) if proposal.bits else ordered[-1] >= last * _NEARLY
+
 
 _NO_TOTALS = _Totals(None, "", (), {}, 0, 0)
 
 _VIEWS = (
     "SELECT view_id, owner, collection, ref, generation, coalesce(to_char(published_at AT TIME ZONE 'UTC', "
-    "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), ''), files, chunks, body_terms, name_terms, symbols, bytes "
-    "FROM visible(%s::text[], %s::text[], %s::text[]) ORDER BY view_id"
+    "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), ''), files, chunks, body_terms, name_terms, symbols, bytes, "
+    "proposed FROM visible(%s::text[], %s::text[], %s::text[]) ORDER BY view_id"
 )
 
 

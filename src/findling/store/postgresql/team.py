@@ -145,7 +145,9 @@ class Team:
         return Totals(**{state: jobs for state, (jobs, _) in found.items()}, oldest_s=oldest)
 
     def remove(self, name: str) -> None:
-        """Forget a collection and delete all that is published under it. Raises `NotFound`."""
+        """Forget a collection with whom it was allowed, and delete all that is published under it. Whom it was denied
+        stays: another one of that name must not show. Raises `NotFound`."""
+        self._rows("DELETE FROM rights WHERE collection = %s AND allowed", name)
         known = self._rows("DELETE FROM sources WHERE collection = %s RETURNING 1", name)
         # by now a worker that still fills it cannot publish, and is told so
         if not delete_views(self.database, "", name) and not known:

@@ -99,6 +99,8 @@ class ViewWriter:
         self._counts: Counter[int] = Counter()
         self._embedded: set[int] = set()
         """Models of which this run made vectors."""
+        self._embedded_later = False
+        """Whether some of these are of entries of an earlier run."""
         self._buffers: dict[str, list[str | tuple[Any, ...]]] = {}
         self._buffered = 0
         self._staged: set[str] = set()
@@ -329,6 +331,7 @@ class ViewWriter:
 
         from findling.model import vector_codes
 
+        self._embedded_later = self._embedded_later or entry_id not in self._new
         self._add("vectors", (self.view_id, model_id, entry_id, data))
         signs = np.unpackbits(vector_codes.sign_bits(data, dimensions, coding), axis=1, count=dimensions)
         digits = (signs + ord("0")).astype(np.uint8)
@@ -351,6 +354,8 @@ class ViewWriter:
                 self.generation += 1
                 self._execute(_TOTALS, (self.generation, self._recipe, self.view_id))
                 self._execute(_EMBEDDED, {"view": self.view_id, "now": list(self._embedded)})
+                if self._embedded_later:
+                    self._execute("UPDATE views SET proposed_entry = 0 WHERE view_id = %s", (self.view_id,))
             self._ending(self._db)
             self._execute("COMMIT")
         if made >= _MANY:  # until the database analyses them by itself, it plans for empty tables

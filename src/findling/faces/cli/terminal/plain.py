@@ -23,6 +23,7 @@
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
                         where what stands before it is another
                       path:line:column  ref  enclosing  text    ("write" for "ref" where the line assigns to it)
+                      last, where text is cut, "lines left out: findling symbol path:start-end ..."
     callers           the definition, as symbol shows it; then path:line  grade  kind  enclosing  text  [why]
     callees           the same; then path:line  grade  kind  name  "line N"  text  [why], path:line being where it leads
     impact            as callers, with [step N: uses ...]; then path:line  test  name  "N steps", and
@@ -153,7 +154,7 @@ class PlainView:
                 why = [use.why] if use.why else []
                 kind = ["write" if words.assigns(use.text, result.name) else "ref", *([use.grade] if use.grade else ())]
                 self._row(use.path, at, *kind, use.enclosing, code=use.text.strip(), marks=why)
-        if further := words.symbols_look(results, self._repeated):
+        if further := words.symbols_look(results, self._places.shown, self._repeated):
             self._line(self._label(further))
 
     def edges(self, result: EdgeResult) -> None:

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config, model
@@ -121,7 +122,9 @@ def steps(chain: Sequence[Step], shown: Callable[[str], str]) -> Iterator[str]:
 
 
 _LOOK = "whole definitions: findling symbol "
+_LEFT_OUT = "lines left out: findling symbol "
 _PLAIN_NAME = re.compile(r"[\w.:$#@]+")
+_PLAIN_PLACE = re.compile(r"[\w./@+][\w./@+-]*:\d+-\d+")
 MOST_FURTHER = 6
 """Names that a further look is for."""
 
@@ -140,23 +143,36 @@ def further_look(result: SearchResult, repeated: str = "") -> str:
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
-    return _look_at(names, repeated, MOST_FURTHER)
+    plain = [name for name in names if _PLAIN_NAME.fullmatch(name)]
+    return _command(_LOOK, plain[:MOST_FURTHER], repeated)
 
 
-def _look_at(names: Iterable[str], repeated: str, most: int | None = None) -> str:
-    """The command for these definitions, '' without any. Names that need more than letters are left out: a repository
-    may call a definition anything, and the command may be run as it stands."""
-    plain = [shlex.quote(name) for name in names if _PLAIN_NAME.fullmatch(name)]
-    return _LOOK + " ".join([*plain[:most], *([repeated] if repeated else [])]) if plain else ""
+def _command(begin: str, operands: Iterable[str], repeated: str) -> str:
+    """The command with these operands, '' without any. Callers leave out those that need more than letters: a
+    repository may call a file or a definition anything, and the command may be run as it stands."""
+    quoted = [shlex.quote(operand) for operand in operands]
+    return begin + " ".join([*quoted, *([repeated] if repeated else [])]) if quoted else ""
 
 
-def symbols_look(results: Sequence[SymbolResult], repeated: str = "") -> str:
-    """How to see whole what is cut, '' where nothing is: a name alone has more room than several together. '' also
-    where that would be the command that was typed. ``repeated``: as in `further_look`."""
-    every = [hit for result in results for hit in result.definitions if hit.body]
-    cut = dict.fromkeys(hit.qualified_name for hit in every if hit.end_line not in dict(lines_of(hit.body)))
-    is_typed = cut.keys() == {result.name for result in results}
-    return _look_at(cut, repeated) if len(every) > 1 and not is_typed else ""
+def symbols_look(results: Sequence[SymbolResult], shown: Callable[[str], str], repeated: str = "") -> str:
+    """The command that prints the lines that are left out of the definitions' text, '' where none is. ``shown``: a path
+    as it is typed here; ``repeated``: as in `further_look`."""
+    left = {
+        f"{shown(hit.path)}:{first}-{last}": None
+        for result in results
+        for hit in result.definitions
+        if hit.body
+        for first, last in _lines_missing(hit)
+    }
+    return _command(_LEFT_OUT, filter(_PLAIN_PLACE.fullmatch, left), repeated)
+
+
+def _lines_missing(hit: SymbolHit) -> Iterator[tuple[int, int]]:
+    """The (first, last) lines of each part of a definition that its text lacks."""
+    there = sorted(line for line, _ in lines_of(hit.body) if hit.start_line <= line <= hit.end_line)
+    for before, after in pairwise([hit.start_line - 1, *there, hit.end_line + 1]):
+        if after > before + 1:
+            yield before + 1, after - 1
 
 
 def assigns(text: str, name: str) -> bool:
