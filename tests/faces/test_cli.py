@@ -458,6 +458,9 @@ def test_a_field_is_listed_with_those_first_that_assign_to_it(tmp_path: Path, ho
     found = [(row.split(":")[0], row.split("  ")[1]) for row in rows if "  ref  " in row or "  write  " in row]
     wrote, read, test = ("slot.py", "write"), ("slot.py", "ref"), ("tests/test_slot.py", "write")
     assert [each for each in found if each[0] != "slot.go"] == [wrote, wrote, read, read, test]
+    ran = findling("symbol", "pause", "-n", "2", cwd=tmp_path, home=home)
+    assert ran.stdout.count("  write  ") == 2 and "  ref  " not in ran.stdout
+    assert "uses shown; see --refs and --limit" in ran.stderr
     ran = findling("grep", "--no-tests", "-l", "pause", cwd=tmp_path, home=home)
     assert ran.stdout.split() == ["slot.go", "slot.py"]
 
