@@ -13,6 +13,7 @@ import pytest
 from findling.engine import Engine
 from findling.model.errors import InvalidInput, RefNotIndexed
 from findling.model.types import EdgeResult
+from findling.search.edges import MOST_EDGES
 from findling.store.local import checksums
 
 Opened = Callable[[dict[str, str]], Engine]
@@ -908,3 +909,18 @@ def test_a_qualified_field_keeps_what_assigns_to_it(project: Opened) -> None:
     assert {("slot.py", 5, True), ("slot.py", 8, False), ("use.py", 2, True)} <= {
         (use.path, use.line, use.writes) for use in found.references
     }
+
+
+def test_uses_beyond_those_that_are_graded_stay_in_the_list(project: Opened) -> None:
+    calls = "    box.check(1)\n" * (MOST_EDGES + 10)
+    engine = project(
+        {
+            "core.py": "class Box:\n    def check(self, item):\n        return item\n",
+            "use.py": f"from core import Box\n\n\ndef check_all():\n    box = Box()\n{calls}",
+        }
+    )
+    found = engine.symbols("Box.check", references=True, limit=MOST_EDGES + 100)
+    assert found.total_references == len(found.references) == MOST_EDGES + 10
+    assert found.references[0].grade and not found.references[-1].grade
+    assert not any("not known to mean" in note for note in found.notes)
+    assert any("without a grade may mean 'Box.check' or not" in note for note in found.notes)

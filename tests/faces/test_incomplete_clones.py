@@ -102,3 +102,16 @@ def test_doctor_says_that_a_clone_is_shallow(clone: Path, capsys: pytest.Capture
     main(["doctor"])
     printed = capsys.readouterr().out
     assert "this clone is shallow" in printed and "'git fetch --unshallow'" in printed
+
+
+def test_a_deleted_file_is_not_taken_for_one_that_the_sparse_checkout_leaves_out(
+    clone: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (clone / "src" / "client.py").unlink()
+    assert main(["sync"]) == 0
+    capsys.readouterr()
+    assert main(["status", "--skipped"]) == 0
+    printed = capsys.readouterr().out
+    assert "docs/  not checked out" in printed and "src/" not in printed
+    assert main(["why", "src/client.py"]) == 1
+    assert "reason: not found" in capsys.readouterr().out

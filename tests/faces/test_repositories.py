@@ -47,6 +47,15 @@ def test_every_question_is_about_all_of_them(folder: Path, capsys: pytest.Captur
     assert json.loads(capsys.readouterr().out)["hits"][0]["path"] == "./notes.md"
 
 
+def test_those_that_are_searched_are_not_told_as_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index"]) == 0
+    assert main(["symbol", "gone_name"]) == 1
+    assert main(["status"]) == 0
+    printed = capsys.readouterr()
+    assert "repositor" not in printed.out
+    assert "'gone_name' does not occur in the 3 files searched\n" in printed.err
+
+
 def test_each_is_indexed_where_it_lies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index"]) == 0
     assert capsys.readouterr().out.count("indexed: 1 file") == 3

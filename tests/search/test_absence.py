@@ -272,3 +272,8 @@ def answered(result: SearchResult) -> bool:
 @pytest.mark.parametrize("text", ["caching", "Authentication", "how is a request repeated", "read/write", "logging?"])
 def test_ordinary_words_are_answered_though_they_occur_nowhere(engine: Engine, text: str) -> None:
     assert answered(engine.search(text))
+
+
+@pytest.mark.parametrize("text", ["how are BadParameters handled", "where is JavaScript used"])
+def test_a_name_in_a_question_about_more_is_not_all_that_is_asked(text: str) -> None:
+    assert not claimed(text).whole

@@ -90,7 +90,7 @@ def test_a_status_counts_them_when_asked(repo: Path, monkeypatch: pytest.MonkeyP
         def failing(*_: object) -> list[str]:
             raise ListingFailed("git took too long", out_of_time=True)
 
-        monkeypatch.setattr(TrackedListing, "paths", failing)
+        monkeypatch.setattr(TrackedListing, "listed", failing)
         without = engine.status(unlisted=True)
         assert without.coverage.skipped == plain.coverage.skipped
         assert any("not counted" in note for note in without.notes)

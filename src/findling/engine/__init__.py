@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.questions import OnProgress
     from findling.engine.refs import MAX_REF_CHARS, find_ref, ref_names
-    from findling.engine.repositories import Repositories, repositories_of, without_known
+    from findling.engine.repositories import Repositories, repositories_of, status_of, without_known
     from findling.engine.scope import NOTHING_CHECKED_OUT
     from findling.engine.semantics import open_chosen
     from findling.engine.watching import Watch, Watcher

@@ -208,7 +208,7 @@ class Answers:
                 query,
                 found,
                 confidence,
-                joined_coverage(every),
+                joined_coverage(every, self.searched.roots),
                 fresh.freshness,
                 fresh.stale_reason,
                 notes,
@@ -271,7 +271,7 @@ class Answers:
                 absent = self._absent_name(name, language, unread)
                 no_file = no_file_fits(self.searched, Query(name, language=language))
             every = [coverage_of_names(each) for each in self.searched.collections]
-            covered = joined_coverage(every)
+            covered = joined_coverage(every, self.searched.roots)
             if uses.unread:  # files that could not be read when they were asked for the name
                 skipped = Counter(covered.skipped) + Counter({"unreadable": len(uses.unread)})
                 covered = replace(covered, skipped=dict(skipped.most_common()))
@@ -306,14 +306,20 @@ class Answers:
         self, first: types.SymbolHit, name: str, uses: search.References, fresh: Freshened, language: str | None
     ) -> tuple[search.References, tuple[str, ...]]:
         """Of the uses of a word those that can mean its ``first`` definition and its equals, with their grades, where
-        the name says more than that word; and a note on the others. Nothing follows assignments, so these are kept
-        without a grade where the definition is a field or a constant, as is what stands in its own class."""
+        the name says more than that word; and a note on the others. All uses where not all could be graded. Nothing
+        follows assignments, so these are kept without a grade where the definition is a field or a constant, as is what
+        stands in its own class."""
         if first.match != "exact" or name == first.name:
             return uses, ()
-        meant = parts.edges.meant_by(self.searched, name, fresh, language=language)
-        if meant is None:
+        found = parts.edges.meant_by(self.searched, name, fresh, language=language)
+        if found is None:
             return uses, ()
+        meant, is_all = found
         graded = [(use, meant.get((use.path, use.line))) for use in uses.found]
+        if not is_all or uses.total > len(uses.found):
+            every = (use if edge is None else replace(use, grade=edge.grade, why=edge.why) for use, edge in graded)
+            said = f"Too many uses of {first.name!r} to grade them all: those without a grade may mean {name!r} or not."
+            return replace(uses, found=tuple(every)), (said,)
         own = f"{first.qualified_name.rpartition('.')[0]}."
         kept = tuple(
             replace(use, grade=edge.grade, why=edge.why) if edge is not None else use

@@ -63,9 +63,6 @@ MOST_CHANGED = 200
 MOST_CHANGED_FILES = 1_000
 """Changed files that are compared with a commit."""
 
-MOST_GRADED = 10_000
-"""Uses that are told apart from those of other definitions of the same name."""
-
 Place = tuple[str, int]
 """Path and line."""
 
@@ -130,12 +127,15 @@ def edges(
     )
 
 
-def meant_by(searched: Searched, name: str, fresh: Freshened, *, language: str | None) -> dict[Place, Edge] | None:
-    """The uses that can mean the definitions of a name, each with its grade; None where uses are not followed."""
-    found = edges(searched, "callers", name, fresh, language=language, tests=True, limit=MOST_GRADED)
+def meant_by(
+    searched: Searched, name: str, fresh: Freshened, *, language: str | None
+) -> tuple[dict[Place, Edge], bool] | None:
+    """The uses that can mean the definitions of a name, each with its grade, and whether these are all; None where uses
+    are not followed."""
+    found = edges(searched, "callers", name, fresh, language=language, tests=True, limit=MOST_EDGES)
     if not found.definitions or any(hit.language not in LANGUAGES for hit in found.definitions):
         return None
-    return {(edge.path, edge.line): edge for edge in found.edges}
+    return {(edge.path, edge.line): edge for edge in found.edges}, not found.truncated
 
 
 def impact_of_changes(
@@ -450,7 +450,7 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     """The fields of an answer about the index that it was made from."""
     with searched.index.snapshot():
         every = [coverage_of_names(each) for each in searched.collections]
-    covered = joined_coverage(every)
+    covered = joined_coverage(every, searched.roots)
     return {
         "freshness": fresh.freshness,
         "completeness": "partial" if covered.unfinished or covered.unread else "complete",
@@ -479,7 +479,7 @@ def _told(
     told: dict[str, Any] = {
         "totals": {grade: totals[grade] for grade in GRADES},
         "in_tests": len(distinct) - len(listed),
-        "truncated": found.cut or limit < len(listed),
+        "truncated": found.cut or bool(found.crowded) or limit < len(listed),
     }
     with searched.answer():
         told["edges"] = tuple(_shown(searched, listed[:limit]))

@@ -158,7 +158,9 @@ class Engines(Questions):
 
     def coverage(self) -> Coverage:
         """As `Engine.coverage`."""
-        return parts.searched.joined_coverage(engine.coverage() for engine in self.engines.values())
+        return parts.searched.joined_coverage(
+            (engine.coverage() for engine in self.engines.values()), (engine.root for engine in self.engines.values())
+        )
 
     @property
     def active_job(self) -> Job | None:
@@ -176,7 +178,10 @@ class Engines(Questions):
 
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""
-        return parts.searched.joined_coverage(engine.never_indexed() for _, engine in self._searchable())
+        return parts.searched.joined_coverage(
+            (engine.never_indexed() for _, engine in self._searchable()),
+            (engine.root for _, engine in self._searchable()),
+        )
 
     def _forget_problems(self) -> None:
         """Those of the last question; that an engine lacks the ref stays true."""

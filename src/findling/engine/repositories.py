@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from findling.config import roots
 from findling.engine.engine import Engine
@@ -12,7 +15,7 @@ from findling.engine.engines import Engines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from findling.model.types import SkippedFile
+    from findling.model.types import SkippedFile, Status
 
 
 class Repositories(Engines):
@@ -52,3 +55,11 @@ def repositories_of(opened: Engine) -> Repositories | None:
 def without_known(skipped: Iterable[SkippedFile], root: Path, known: Container[Path]) -> tuple[SkippedFile, ...]:
     """What is left out below a root, without the repositories that are asked themselves."""
     return tuple(file for file in skipped if file.reason != "nested_repository" or root / file.path not in known)
+
+
+def status_of(opened: Engine, known: Container[Path]) -> Status:
+    """As `Engine.status` with what is ``unlisted``, without the ``known`` repositories that are asked themselves."""
+    status = opened.status(unlisted=True)
+    skipped = without_known(status.skipped, opened.root, known)
+    counts = Counter(status.coverage.skipped) - Counter(nested_repository=len(status.skipped) - len(skipped))
+    return replace(status, skipped=skipped, coverage=replace(status.coverage, skipped=dict(counts.most_common())))

@@ -29,6 +29,8 @@ from findling.store.joined import JoinedIndex, Part
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from findling.embedding import Embedder, Fingerprint
     from findling.model.trigram_plan import TrigramPlan
     from findling.search.exact import ExactSource, FileRef, Scope
@@ -75,6 +77,10 @@ class Searched:
     @property
     def stores(self) -> list[OpenStore]:
         return [each.store for each in self.collections]
+
+    @property
+    def roots(self) -> list[Path]:
+        return [store.root for store in self.stores]
 
     @property
     def folder(self) -> str:
@@ -150,7 +156,7 @@ class Searched:
         return " ".join(f"{each.name}={each.store.generation}" for each in self.collections)
 
     def coverage(self) -> Coverage:
-        return joined_coverage(coverage(store) for store in self.stores)
+        return joined_coverage(map(coverage, self.stores), self.roots)
 
     def take_notes(self) -> tuple[str, ...]:
         firsts = ((each, each.store.first_answer) for each in self.collections)
@@ -260,14 +266,18 @@ class _JoinedFiles:
         return self._sources[at].read(replace(ref, path=path, blob_id=blob_id), of_use)
 
 
-def joined_coverage(every: Iterable[Coverage]) -> Coverage:
-    """The coverage of several collections together."""
+def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverage:
+    """The coverage of several collections together. ``roots``: their folders; one that lies in another is left out
+    there, and searched all the same."""
     found = list(every)
     if len(found) == 1:
         return found[0]
     skipped: Counter[str] = Counter()
     for each in found:
         skipped.update(each.skipped)
+    folders = set(roots)
+    skipped["nested_repository"] -= sum(not folders.isdisjoint(folder.parents) for folder in folders)
+    skipped = +skipped
     return replace(
         found[0],
         files=sum(each.files for each in found),

@@ -84,16 +84,25 @@ def claims(text: str, intent: Intent, is_word: Callable[[str], bool]) -> Claims:
     if _is_one(text):
         return _of_one(text, intent, is_word)
     if (only := _only_name(text)) is not None:
-        return _whole("symbol", only)
+        return Claims((Claim("symbol", only, True),), True) if len(only) >= LEAST_CHARS else NONE
     if intent == "error" and (label := LABEL.match(text)) is not None:
         message = messages.message_in(text)
         return NONE if _ASKS.search(text[label.end() :]) else _whole("message", message)
     return Claims(tuple(_in_sentence(text))[:MOST], False)
 
 
+_DEFINED = frozenset(
+    "defined declared defines declares definition declaration class constant enum function interface method struct "
+    "trait type variable".split()
+)
+"""Words of a sentence that speak of a name as what it names in code."""
+
+
 def _only_name(text: str) -> str | None:
-    """The name that a sentence asks for and nothing else, as "where is FooBar defined" does."""
+    """The name in code that a sentence asks for and nothing else, as "where is FooBar defined" does."""
     words = [word.strip(_AROUND) for word in text.split()]
+    if _DEFINED.isdisjoint(map(str.lower, words)):
+        return None
     said = [word for word in words if word.lower() not in STOP_WORDS and word.lower() not in WEAK_WORDS]
     return said[0] if len(said) == 1 and said[0].isascii() and _NAME_IN_SENTENCE.fullmatch(said[0]) else None
 

@@ -158,7 +158,7 @@ def _check(
             with begun or TrackedListing(root, top, deadline) as listing:
                 ignored = listing.root_is_ignored()
                 if not ignored:
-                    tracked = Tracked(listing.paths(), recorder.settings)
+                    tracked = Tracked(listing.listed(), recorder.settings)
         except ListingFailed as failure:
             if failure.out_of_time:
                 return Changes([], [], [], False, [], "git")
@@ -208,7 +208,7 @@ def unlisted(root: Path, timeout_s: float) -> list[SkippedFile] | None:
         with TrackedListing(selection.root, top, deadline) as listing:
             if listing.root_is_ignored():
                 return []
-            tracked = Tracked(listing.paths(), settings)
+            tracked = Tracked(listing.listed(), settings)
     except ListingFailed as failure:
         return None if failure.out_of_time else []
     walk = Walk(selection, rules_of(selection.root, top, tracked, settings), lambda _: None, deadline=deadline)

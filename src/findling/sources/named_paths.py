@@ -101,8 +101,7 @@ def _judged(selection: Selection, names: Collection[str]) -> tuple[list[Found], 
         full = selection.prefix + name
         path = None if rules.tracked is None or is_plain_folder(full) else rules.tracked.path_of(name)
         if not os.path.lexists(full):
-            sparse = rules.tracked is not None and rules.tracked.sparse
-            if sparse and (path is not None or rules.tracks_below(name)):
+            if rules.tracked is not None and rules.tracked.is_left_out(name):
                 walk.skipped.append(left_out_by_sparse(name, 1))
             else:
                 walk.skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))

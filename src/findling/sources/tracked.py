@@ -91,20 +91,30 @@ class ListingFailed(Exception):
 _SPARSE = "core.sparsecheckout"
 
 
+class Listed(NamedTuple):
+    """Tracked paths, and those among them that git does not keep on disk."""
+
+    paths: list[str]
+    not_kept: frozenset[str]
+
+
 class Tracked:
     """The paths that git tracks below a folder, whether or not they exist, and the folders that they lie in.
 
-    ``sparse``: they need not be on disk. Where git compares names without regard to case, or to how accents are
-    written, so does this.
+    ``sparse``: a sparse checkout leaves some of them out. Where git compares names without regard to case, or to how
+    accents are written, so does this.
     """
 
-    def __init__(self, paths: Iterable[str], settings: Iterable[Setting] = ()) -> None:
+    def __init__(self, listed: Listed, settings: Iterable[Setting] = ()) -> None:
         settings = list(settings)
-        self.sparse = is_on(settings, _SPARSE)
         self._same = _comparable(settings)
         same = self._same
-        self.paths = {path if same is None else same(path): path for path in paths}
+        self.paths = {path if same is None else same(path): path for path in listed.paths}
         self._folders = folders_above(self.paths)
+        left_out = listed.not_kept if is_on(settings, _SPARSE) else frozenset[str]()
+        self.sparse = bool(left_out)
+        self._left_out = left_out if same is None else frozenset(map(same, left_out))
+        self._left_out |= folders_above(self._left_out)
 
     def path_of(self, path: str) -> str | None:
         """The tracked path that ``path``, as the disk names it, is for git; None where git does not track it."""
@@ -113,6 +123,10 @@ class Tracked:
     def are_in(self, folder: str) -> bool:
         """Whether any of them lies in ``folder``, at any depth."""
         return (folder if self._same is None else self._same(folder)) in self._folders
+
+    def is_left_out(self, path: str) -> bool:
+        """Whether a sparse checkout leaves out the file at ``path``, or any below it."""
+        return self.sparse and (path if self._same is None else self._same(path)) in self._left_out
 
 
 def _comparable(settings: Iterable[Setting]) -> Callable[[str], str] | None:
@@ -155,8 +169,8 @@ class TrackedListing:
         """Whether git's rules above the root ignore the root itself."""
         return self._root_ignored is not None and self._root_ignored.wait().ok
 
-    def paths(self) -> list[str]:
-        """Relative to the root, in the encoding of the file system. Raises ListingFailed."""
+    def listed(self) -> Listed:
+        """Paths relative to the root, in the encoding of the file system. Raises ListingFailed."""
         output = self._tracked.wait()
         if not output.ok:
             late = output.status in ("timed_out", "stopped") and self._deadline is not None
@@ -164,10 +178,10 @@ class TrackedListing:
         return _parse(output.stdout)
 
 
-_TRACKED = ("--literal-pathspecs", "ls-files", "-z", "--cached")
+_TRACKED = ("--literal-pathspecs", "ls-files", "-z", "-t", "--cached")
 
 
-def tracked_among(root: str, paths: Sequence[str]) -> list[str]:
+def tracked_among(root: str, paths: Sequence[str]) -> Listed:
     """The tracked files at or below ``paths``; of the whole root where there are none. Raises ListingFailed."""
     output = run_git([*_TRACKED, "--", *paths], cwd=root)
     if not output.ok:
@@ -175,10 +189,11 @@ def tracked_among(root: str, paths: Sequence[str]) -> list[str]:
     return _parse(output.stdout)
 
 
-def _parse(data: bytes) -> list[str]:
-    paths = os.fsdecode(data).split("\0")
-    paths.pop()  # what follows the last terminator
-    return paths
+def _parse(data: bytes) -> Listed:
+    rows = os.fsdecode(data).split("\0")
+    rows.pop()  # what follows the last terminator
+    not_kept = frozenset(row[2:] for row in rows if row[0] == "S")  # git's letter for its skip-worktree bit
+    return Listed([row[2:] for row in rows], not_kept)
 
 
 def why_it_failed(output: GitOutput) -> str:
@@ -225,10 +240,10 @@ def not_checked_out(root: str, path: str) -> SkippedFile | None:
     if top is None or not is_on(git_settings(top), _SPARSE):
         return None
     try:
-        there = tracked_among(root, [path])
+        missing = tracked_among(root, [path]).not_kept
     except ListingFailed:
         return None
-    return left_out_by_sparse(path, len(there)) if there else None
+    return left_out_by_sparse(path, len(missing)) if missing else None
 
 
 def left_out_by_sparse(path: str, files: int) -> SkippedFile:

@@ -277,8 +277,7 @@ class Walk:
         there: dict[str, bool] = {}
         missing: Counter[str] = Counter()
         for path in unmet:
-            gone = self._missing_part(path, there)
-            if gone:
+            if tracked.is_left_out(path) and (gone := self._missing_part(path, there)):
                 missing[gone] += 1
             else:
                 self.take_tracked([path])

@@ -228,8 +228,7 @@ def status(args: Namespace, session: Session) -> int:
         roots = {opened.root for opened in every.values()}
         found = []
         for opened in every.values():
-            status = opened.status(unlisted=True)
-            status = replace(status, skipped=engine.without_known(status.skipped, opened.root, roots))
+            status = engine.status_of(opened, roots)
             with session.printing():
                 session.view(opened).status(status, skipped=args.skipped)
             found.append(status.indexing_status not in ("not_indexed", "failed"))

@@ -258,7 +258,8 @@ class Pages:
         why, reason = given.get("why", "").strip(), given.get("reason", "")
 
         def view(workspace: Workspace, _: OnProgress) -> View:
-            every = {name: root.engine.status(unlisted=True) for name, root in workspace.opened.items()}
+            known = {root.engine.root for root in workspace.opened.values()}
+            every = {name: engine.status_of(root.engine, known) for name, root in workspace.opened.items()}
             skipped = [
                 replace(file, path=f"{name}/{file.path}") if name else file
                 for name, status in every.items()
