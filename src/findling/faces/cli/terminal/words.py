@@ -59,13 +59,14 @@ _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "co
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str]) -> list[str]:
+def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], *, tests: bool = True) -> list[str]:
     """The conditions that a file must meet to be searched, in words."""
     what = [f"lies in {' or '.join(paths)}"] if paths else []
     what += [f"matches {' or '.join(globs)}"] if globs else []
     wanted = [name for name in languages if not name.startswith("!")]
     what += [f"is {' or '.join(wanted)}"] if wanted else []
-    return what + [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    return what if tests else [*what, "is no test (--no-tests)"]
 
 
 def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
