@@ -561,3 +561,13 @@ def test_jobs_of_several_roots_take_turns(tmp_path: Path) -> None:
             assert two.active is None
         one.wait()
         assert [root.engine.store.exists for root in workspace.roots] == [True, False]
+
+
+def test_repositories_that_are_left_out_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("findling.config.roots.MOST_PROJECTS", 2)
+    for name in ("one", "two", "three"):
+        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+        (tmp_path / name / "needle.py").write_text("def needle():\n    return 1\n")
+    with Workspace(root=tmp_path) as workspace:
+        for tool, given in (("search_code", {"query": "needle"}), ("index_status", {})):
+            assert "1 repository more in this folder not searched" in facts(workspace, tool, **given)["notes"][0]

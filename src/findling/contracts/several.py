@@ -18,6 +18,7 @@ from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.tools import LIKE_CODE, Tool
 from findling.contracts.workspaces import Workspace, split
 from findling.model.errors import FindlingError
+from findling.model.plurals import count
 
 Facts = dict[str, Any]
 
@@ -139,7 +140,9 @@ def _told(tool: Tool, reply: Reply, workspace: Workspace, problems: Mapping[str,
         else:
             facts |= _PARTIAL
     said = {**{name: str(error) for name, error in workspace.absent.items()}, **problems}
-    if notes := [*(f"{name}: {why}" for name, why in said.items()), *facts.get("notes", ())]:
+    left_out = f"{count(workspace.left_out, 'repository')} more in this folder not searched; serve one by its own path"
+    told = [left_out] if workspace.left_out else []
+    if notes := [*(f"{name}: {why}" for name, why in said.items()), *told, *facts.get("notes", ())]:
         facts["notes"] = notes
     return replace(reply, facts=facts)
 

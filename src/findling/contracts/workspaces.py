@@ -246,8 +246,10 @@ class Workspace:
         """The roots by name, whether or not they can be opened; none where there is only one. A folder that holds
         repositories stands for these, and for the files beside them."""
         only = root if root is not None else next(iter(roots), None)
+        self.left_out = 0
+        """How many more repositories are in the folder than are searched."""
         if len(self.folders) < 2:
-            self.folders = {} if config is not None else _projects_in(path, only)
+            self.folders, self.left_out = ({}, 0) if config is not None else _projects_in(path, only)
 
         def made(name: str, inside: StrPath | None, folder: StrPath | None) -> Root:
             opening = partial(_open_engine, inside, root=folder, cache=cache, config=config)
@@ -451,16 +453,17 @@ def _open_engine(path: StrPath | None, **options: Any) -> Engine:
     return engine.Engine.open(path, **options)
 
 
-def _projects_in(path: StrPath | None, root: StrPath | None) -> dict[str, Path]:
-    """The repositories in the folder that was typed, and itself where files lie beside them; none where it is a project
-    itself, is kept in a shared store, or something is wrong with it, which each call says."""
+def _projects_in(path: StrPath | None, root: StrPath | None) -> tuple[dict[str, Path], int]:
+    """The repositories in the folder that was typed, and itself where files lie beside them, and how many more there
+    are; none where it is a project itself, is kept in a shared store, or something is wrong with it, which each call
+    says."""
     where, folder = (None if given is None else Path(given) for given in (path, root))
     try:
         found = find_root(where, root=folder)
-        folders = {} if found.scope else projects_in(found.root)[0]
-        return {} if folders and load(found.root).config.store.url is not None else folders
+        folders, left_out = ({}, 0) if found.scope else projects_in(found.root)
+        return ({}, 0) if folders and load(found.root).config.store.url is not None else (folders, left_out)
     except FindlingError:
-        return {}
+        return {}, 0
 
 
 def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
