@@ -894,6 +894,23 @@ def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_cou
     assert alone.total_references > found.total_references and not any(use.grade for use in alone.references)
 
 
+def test_a_qualified_field_keeps_what_assigns_to_it(project: Opened) -> None:
+    slot = """class Slot:
+    wait = 1
+
+    def __init__(self):
+        self.wait = 2
+
+    def left(self):
+        return self.wait
+"""
+    engine = project({"slot.py": slot, "use.py": "def stop(slot, other):\n    slot.wait = 0\n    return other.wait\n"})
+    found = engine.symbols("Slot.wait", references=True)
+    assert {("slot.py", 5, True), ("slot.py", 8, False), ("use.py", 2, True)} <= {
+        (use.path, use.line, use.writes) for use in found.references
+    }
+
+
 def test_uses_beyond_those_that_are_graded_stay_in_the_list(project: Opened) -> None:
     calls = "    box.check(1)\n" * (MOST_EDGES + 10)
     engine = project(

@@ -458,8 +458,22 @@ def test_a_field_is_listed_with_those_first_that_assign_to_it(tmp_path: Path, ho
     found = [(row.split(":")[0], row.split("  ")[1]) for row in rows if "  ref  " in row or "  write  " in row]
     wrote, read, test = ("slot.py", "write"), ("slot.py", "ref"), ("tests/test_slot.py", "write")
     assert [each for each in found if each[0] != "slot.go"] == [wrote, wrote, read, read, test]
+    ran = findling("symbol", "pause", "-n", "2", cwd=tmp_path, home=home)
+    assert ran.stdout.count("  write  ") == 2 and "  ref  " not in ran.stdout
+    assert "uses shown; see --refs and --limit" in ran.stderr
     ran = findling("grep", "--no-tests", "-l", "pause", cwd=tmp_path, home=home)
     assert ran.stdout.split() == ["slot.go", "slot.py"]
+
+
+def test_grep_without_tests_counts_and_names_only_what_it_searched(tmp_path: Path, home: Path) -> None:
+    write(tmp_path, {"a.py": "one = 1\n", "b.py": "two = 2\n", "tests/test_a.py": "three = 3\n"})
+
+    def told(*operands: str) -> tuple[int, str]:
+        ran = findling("grep", "--no-tests", *operands, cwd=tmp_path, home=home)
+        return ran.returncode, ran.stderr.splitlines()[0]
+
+    assert told("three") == (1, "note: 'three' does not occur in the 2 files searched")
+    assert told("three", "tests") == (1, "note: nothing found: no file lies in tests and is no test (--no-tests)")
 
 
 def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, home: Path) -> None:

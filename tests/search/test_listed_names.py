@@ -161,3 +161,29 @@ def test_a_text_of_more_names_than_one_statement_takes(tmp_path: Path, mode: str
         names = " ".join(f"name_{number:x}" for number in range(9_000))
         found = engine.search(f"load_part_7 {names}", mode=mode, wait_s=0)
     assert "part_7.py" in {hit.path for hit in found.hits}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "assigned"),
+    [
+        ("    jq->", " = f(jq->top, 1);", True),
+        ("    jq->top = f(jq->", ", 1);", False),
+        ("x = parent.", "", False),
+        ("Context(cli, ", "=names)", False),
+        ("def f(a, ", ": int = 1):", False),
+        ("    ", "=3,", False),
+        ("return other(top=1) if self.", " == 3 else None", False),
+        ("    self.", ": bool = False", True),
+        ("case ", ": x = 3", False),
+        ("a.", ", b = 1, 2", True),
+        ("n->", "++;", True),
+        ("while ((", " = f()) > 0)", True),
+        ("f(this.", " = 1)", True),
+        ("", " := 1", True),
+        ("", " <<= 1", True),
+        ("", " >= 1", False),
+        ('d["', '"] = 1', True),
+    ],
+)
+def test_a_use_writes_where_it_is_assigned_to_itself(before: str, after: str, assigned: bool) -> None:
+    assert names.writes(before, after) is assigned

@@ -133,6 +133,13 @@ def test_hostile_texts_take_no_time_that_grows_faster_than_they_do() -> None:
         take_apart(f"title\n\n{unit * 3_000}"[:100_000])
 
 
+def test_one_long_word_in_code_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time that grows with the square would be hours."""
+    monkeypatch.setattr("findling.search.pasted.CODE_CHARS", 1_000_000)
+    long = "x" * 900_000
+    assert take_apart(f"```\n{long}\nmake_policy(1)\n```").code == take_apart("```\nmake_policy(1)\n```").code
+
+
 FILES = {
     "src/http/client.py": "def run(client):\n    count = 0\n    while True:\n        count += 1\n"
     "        if count > 3:\n            break\n    raise ValueError(count)\n\n\n" + "# more\n" * 60,

@@ -151,3 +151,9 @@ def test_what_is_left_is_part_of_the_text_and_left_alone_the_next_time(text: str
     left = without_form(text)
     assert left in text
     assert left.strip() or not text.strip()
+
+
+def test_many_spaces_take_no_time() -> None:
+    """Time that grows with the square would be hours."""
+    text = "a;" + " " * 1_000_000 + "h"
+    assert without_form(text) == text

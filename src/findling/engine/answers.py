@@ -40,6 +40,7 @@ from findling.model.types import (
     SkippedFile,
 )
 from findling.outbound.files import NotRead
+from findling.search.graph.file_names import VALUES
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 
@@ -306,7 +307,9 @@ class Answers:
         self, first: types.SymbolHit, name: str, uses: search.References, fresh: Freshened, language: str | None
     ) -> tuple[search.References, tuple[str, ...]]:
         """Of the uses of a word those that can mean its ``first`` definition and its equals, with their grades, where
-        the name says more than that word; and a note on the others. All uses where not all could be graded."""
+        the name says more than that word; and a note on the others. All uses where not all could be graded. Nothing
+        follows assignments, so these are kept without a grade where the definition is a field or a constant, as is what
+        stands in its own class."""
         if first.match != "exact" or name == first.name:
             return uses, ()
         found = parts.edges.meant_by(self.searched, name, fresh, language=language)
@@ -318,7 +321,12 @@ class Answers:
             every = (use if edge is None else replace(use, grade=edge.grade, why=edge.why) for use, edge in graded)
             said = f"Too many uses of {first.name!r} to grade them all: those without a grade may mean {name!r} or not."
             return replace(uses, found=tuple(every)), (said,)
-        kept = tuple(replace(use, grade=edge.grade, why=edge.why) for use, edge in graded if edge is not None)
+        own = f"{first.qualified_name.rpartition('.')[0]}."
+        kept = tuple(
+            replace(use, grade=edge.grade, why=edge.why) if edge is not None else use
+            for use, edge in graded
+            if edge is not None or (first.kind in VALUES and (use.writes or use.enclosing.startswith(own)))
+        )
         more = uses.total - len(kept)
         said = f"{count(more, 'other use')} of {first.name!r} not known to mean {name!r}; ask for {first.name!r} alone."
         return replace(uses, found=kept, total=len(kept)), (said,) if more else ()

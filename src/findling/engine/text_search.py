@@ -198,7 +198,7 @@ class SearchedFiles:
         else:
             inside = self._listed.known - set(self._left_out_inside)
         to_read = (path for path, _, _ in self._to_read)
-        if not (scope.path_globs or scope.paths):
+        if scope.tests and not (scope.path_globs or scope.paths):
             return len(inside) + len(self._to_read)
         return sum(map(allowed, inside)) + sum(map(allowed, to_read))
 

@@ -410,7 +410,8 @@ class SymbolHit(Row, Struct, frozen=True):
 
 class Reference(Row, Struct, frozen=True):
     """A use of a name in code: neither its definition nor inside a comment or a string. ``grade``: how sure it is that
-    the definition is meant which was asked for by more than its name, and ``why``; else None."""
+    the definition is meant which was asked for by more than its name, and ``why``; else None. ``writes``: whether it
+    seems to be assigned to there."""
 
     path: str
     line: int
@@ -419,6 +420,7 @@ class Reference(Row, Struct, frozen=True):
     enclosing: str = ""
     grade: Grade | None = None
     why: str = ""
+    writes: bool = False
 
 
 class SymbolResult(Table, IndexState, frozen=True):

@@ -38,6 +38,18 @@ _BEFORE_USE = 60
 """Characters of a use's line, and how many of them stand before it where the line is longer: a whole notebook may be
 one line."""
 
+_ASSIGNED = re.compile(
+    r"""(?:["']?\])?(?:(?P<type>:\s*\w[^=(){}]{0,80})?(?P<plain>\s*=(?![=>~]))|\+\+|--"""
+    r"""|\s*(?:[-+*/%&|^:?]|\*\*|//|<<|>>|&&|\|\||\?\?)=(?![=>~])|(?:,\s*[\w.*]+){1,9}\s*=(?![=>~]))"""
+)
+_DECLARED = re.compile(
+    r"\s*(?:(?:let|var|val|const|pub|mut|static|readonly|private|public|protected)\s+)*(?:self\.|this\.)?\Z"
+)
+"""What stands before a name that is declared with its type."""
+
+_IN_CALL = re.compile(r"(?<!\bif)(?<!\bfor)(?<!\bwhile)(?<=[\w\])])\((?:[^()]|\([^()]*\))*\Z")
+"""What stands before a keyword argument: the bracket of a call, and arguments."""
+
 _SEPARATORS = re.compile(r"::?|->|[.#/\\]")
 _LINES = re.compile(r"\d{1,7}(?:-\d{1,7})?")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
@@ -309,9 +321,21 @@ def references(
             if len(found) < limit:
                 if lines is None:
                     lines = data.decode("utf-8", "replace").split("\n")
-                text = _around(lines[line - 1], column) if line <= len(lines) else ""
-                found.append(Reference(file.path, line, column, text, enclosing))
+                whole = lines[line - 1] if line <= len(lines) else ""
+                assigned = writes(whole[:column], whole[column + len(last) :])
+                found.append(Reference(file.path, line, column, _around(whole, column), enclosing, writes=assigned))
     return References(tuple(found), total, slow=tuple(slow), unread=tuple(unread))
+
+
+def writes(before: str, after: str) -> bool:
+    """Whether a use of a name seems to assign to it, by what stands before and after it on its line. A keyword argument
+    and a parameter's default assign to nothing that others can see."""
+    before, found = before[-_TEXT:], _ASSIGNED.match(after[:_TEXT])
+    if found is None or (found["type"] and not _DECLARED.match(before)):
+        return False
+    if not found["plain"] or before.endswith((".", "->", "::")):
+        return True
+    return not _IN_CALL.search(before) and (bool(before.strip()) or not after.rstrip().endswith(","))
 
 
 def _around(line: str, column: int) -> str:

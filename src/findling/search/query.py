@@ -115,7 +115,7 @@ _MARKED = re.compile(
 """What begins a quotation, a heading or an item in Markdown, or bold text that ends with the same mark. A directive of
 C is no heading."""
 
-_SMILEY = re.compile(r"\s+[:;]-?[()DP]\Z")
+_SMILEY = re.compile(r"(?<!\s)\s+[:;]-?[()DP]\Z")
 _AND = re.compile(r"(?:and|but|so)\s+", re.IGNORECASE)
 
 _LABEL = re.compile(rf"\s*(?:{'|'.join(sorted(_SUBJECTS))})(?:[:!]+\s+|\s+[-–—]{{1,2}}\s+)", re.IGNORECASE)

@@ -105,7 +105,7 @@ def symbol(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
             if not (args.refs or args.rows or args.kind):
-                results = [_with_uses(engine, each, args.language) for each in results]
+                results = [_with_uses(engine, each, args.language, args.limit) for each in results]
         notes = []
         for result in results:
             nothing = f"{result.name}: {words.NOTHING_FOUND}" if len(names) > 1 else words.NOTHING_FOUND
@@ -116,16 +116,19 @@ def symbol(args: Namespace, session: Session) -> int:
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
 
 
-def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None) -> SymbolResult:
-    """The answer, with uses of a name that is no definition or is a field or a constant: those that assign to it first,
-    those in tests last."""
+def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None, limit: int) -> SymbolResult:
+    """The answer, with at most ``limit`` uses of a name that is no definition or is a field or a constant: those that
+    assign to it first, those in tests last."""
     if any(hit.match == "exact" and hit.kind not in VALUES for hit in result.definitions) or result.absent:
         return result
     found = opened.symbols(result.name, references=True, language=language, limit=ALL_USES)
-    uses = sorted(
-        found.references, key=lambda use: ("test" in path_flags(use.path), not words.assigns(use.text, result.name))
+    uses = sorted(found.references, key=lambda use: ("test" in path_flags(use.path), not use.writes))
+    return replace(
+        result,
+        references=tuple(uses[: min(USES, limit)]),
+        total_references=found.total_references,
+        notes=tuple(dict.fromkeys((*result.notes, *found.notes))),
     )
-    return replace(result, references=tuple(uses[:USES]), total_references=found.total_references)
 
 
 def _from_root(name: str, root: Path) -> str:

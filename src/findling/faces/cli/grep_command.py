@@ -120,7 +120,7 @@ def _grep(
     totals = replace(totals, skipped=engine.without_known(totals.skipped, opened.root, roots))
     if not args.quiet:
         nothing = words.NOTHING_FOUND
-        asked = words.asked(paths, args.path_globs, args.languages)
+        asked = words.asked(paths, args.path_globs, args.languages, tests=not args.no_tests)
         if asked and not (totals.files_searched or totals.total_files or args.json):
             skipped = totals.skipped if paths or args.path_globs else ()
             nothing = words.nothing_in_scope(asked, skipped, session.places(opened).shown)

@@ -35,7 +35,7 @@ _FLAGS = {
         re.IGNORECASE,
     ),
     "messages": re.compile(
-        r"\.(?:po|pot|xlf|xliff)$|(?:^|/)(?:locales?|i18n|lang|translations)/.*\.(?:json|ya?ml|properties)$"
+        r"\.(?:po|pot|xlf|xliff)$|^(?=.*\.(?:json|ya?ml|properties)$)(?:.*/)?(?:locales?|i18n|lang|translations)/"
     ),
 }
 

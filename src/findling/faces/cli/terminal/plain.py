@@ -152,7 +152,7 @@ class PlainView:
             for use in result.references:
                 at = f"{use.line}:{use.column}"
                 why = [use.why] if use.why else []
-                kind = ["write" if words.assigns(use.text, result.name) else "ref", *([use.grade] if use.grade else ())]
+                kind = ["write" if use.writes else "ref", *([use.grade] if use.grade else ())]
                 self._row(use.path, at, *kind, use.enclosing, code=use.text.strip(), marks=why)
         if further := words.symbols_look(results, self._places.shown, self._repeated):
             self._line(self._label(further))

@@ -59,13 +59,14 @@ _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "co
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str]) -> list[str]:
+def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], *, tests: bool = True) -> list[str]:
     """The conditions that a file must meet to be searched, in words."""
     what = [f"lies in {' or '.join(paths)}"] if paths else []
     what += [f"matches {' or '.join(globs)}"] if globs else []
     wanted = [name for name in languages if not name.startswith("!")]
     what += [f"is {' or '.join(wanted)}"] if wanted else []
-    return what + [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    return what if tests else [*what, "is no test (--no-tests)"]
 
 
 def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
@@ -175,12 +176,6 @@ def _lines_missing(hit: SymbolHit) -> Iterator[tuple[int, int]]:
             yield before + 1, after - 1
 
 
-def assigns(text: str, name: str) -> bool:
-    """Whether a line that uses a name seems to assign to it."""
-    last = re.escape(re.split(r"[.:#]", name)[-1])
-    return re.search(rf"(?<!\w){last}(?:[\"']?\])?\s*(?:[-+*/%&|^:?]{{0,2}}=(?![=>~])|\+\+|--)", text) is not None
-
-
 def how_sure(result: SearchResult) -> str:
     """The confidence, and whether words and meaning agree, where both were asked."""
     agree = result.evidence.agree
@@ -275,8 +270,9 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append(WHAT_MASKS_ARE)
     if len(result.definitions) < result.total_definitions:
         notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
-    if references_asked and len(result.references) < result.total_references:
-        notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; see --limit")
+    if len(result.references) < result.total_references:
+        more = "see --limit" if references_asked else "see --refs and --limit"
+        notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; {more}")
     if result.coverage.skipped and not result.absent:
         notes.append(_not_searched(result.coverage.skipped))
     if result.coverage.unfinished:
