@@ -19,8 +19,8 @@ from mcp import Client, StdioServerParameters
 from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
-from findling.contracts.workspaces import name_roots, split
-from findling.engine import freshness
+from findling.contracts.workspaces import WATCHED, Root, name_roots, split
+from findling.engine import freshness, index_jobs
 from findling.model.errors import InvalidInput
 
 SHOP: Mapping[str, str] = {
@@ -524,3 +524,40 @@ def test_a_root_that_is_missing_is_said_at_the_start(indexed: Path) -> None:
     )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "/no/such/folder" in ran.stderr
+
+
+def _is_open(root: Root) -> bool:
+    return root.engine.store._reader is not None
+
+
+def test_many_roots_are_neither_all_watched_nor_kept_open(tmp_path: Path) -> None:
+    roots = [tmp_path.resolve() / f"root_{number}" for number in range(WATCHED + 3)]
+    for root in roots:
+        root.mkdir()
+        (root / "needle.py").write_text("def needle():\n    return 1\n")
+    with Workspace(roots=roots, background=True) as workspace:
+        workspace.watch()
+        assert [root.watched is not None for root in workspace.roots] == [True] * WATCHED + [False] * 3
+        assert facts(workspace, "search_code", query="needle")["total_candidates"] == len(roots)
+        assert _is_open(workspace.roots[-1])
+        workspace.rest_unwatched()
+        assert [_is_open(root) for root in workspace.roots] == [True] * WATCHED + [False] * 3
+        (roots[-1] / "needle.py").write_text("def thread():\n    return 1\n")
+        assert paths(facts(workspace, "search_code", query="thread"))[0] == f"{roots[-1].name}/needle.py"
+
+
+def test_jobs_of_several_roots_take_turns(tmp_path: Path) -> None:
+    roots = [tmp_path.resolve() / name for name in ("one", "two")]
+    for root in roots:
+        root.mkdir()
+        (root / "needle.py").write_text("def needle():\n    return 1\n")
+    with Workspace(roots=roots) as workspace:
+        one, two = (root.jobs for root in workspace.roots)
+        with index_jobs._turn:
+            one.start("full", force=False, ref="live")
+            two.start("full", force=False, ref="live")
+            two.stop()
+            assert one.active is not None
+            assert two.active is None
+        one.wait()
+        assert [root.engine.store.exists for root in workspace.roots] == [True, False]

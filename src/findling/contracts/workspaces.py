@@ -43,6 +43,11 @@ OPEN_REFS = 2
 _LATENCIES = 50
 """Searches whose time is remembered, for advice on the embedding model."""
 
+WATCHED = 4
+"""Roots that a workspace watches and leaves open between two questions; of the others each question looks at the disk
+and opens the index. A process on macOS has 256 file descriptors: a question to 50 roots opens four for each, and a
+watched root takes about seven more."""
+
 KEPT = 4
 """Sets of roots (all, some of them, at a ref) whose joint engine is kept."""
 
@@ -385,16 +390,16 @@ class Workspace:
         self._behind(Root.index_at_start)
 
     def watch(self) -> None:
-        """Take in files as they are saved, unless that is not wanted."""
-        self._behind(Root.watch)
+        """Take in files of the first `WATCHED` roots as they are saved, unless that is not wanted."""
+        self._behind(Root.watch, self.roots[:WATCHED])
 
     def check_stored_models(self) -> None:
         """As `Root.check_stored_model`."""
         self._behind(Root.check_stored_model)
 
-    def _behind(self, begin: Callable[[Root], None]) -> None:
-        """Do for each root what no call waits for: a defect costs that root alone, and is logged."""
-        for root in self.roots:
+    def _behind(self, begin: Callable[[Root], None], roots: Sequence[Root] | None = None) -> None:
+        """Do for each root, or for ``roots``, what no call waits for: a defect costs that root alone, and is logged."""
+        for root in self.roots if roots is None else roots:
             try:
                 begin(root)
             except Exception:  # noqa: BLE001 - nobody waits for it: it is logged, and the other roots go on
@@ -409,6 +414,10 @@ class Workspace:
         """Close what questions have opened; the next one opens it again. What goes on in the background goes on."""
         self._behind(Root.rest)
         self._close_library()
+
+    def rest_unwatched(self) -> None:
+        """Close what a question has opened in the roots after the first `WATCHED`."""
+        self._behind(Root.rest, self.roots[WATCHED:])
 
     def close(self) -> None:
         """Stops what goes on in the background; what it has taken in stays."""

@@ -122,6 +122,14 @@ MOST_REST_S = 10.0
 """After a job that found nothing, none begins for so long that nobody asked for: files that change then wait for it."""
 
 
+_turn = threading.Lock()
+"""Held by the job of this process that works: each has worker processes and open files of its own, and a server may
+have many roots."""
+
+_TURN_LOOK_S = 0.2
+"""How often a job that waits for its turn looks whether it should stop."""
+
+
 class IndexJobs:
     """The jobs of what an engine searches in this process, one at a time: each has a thread and an engine."""
 
@@ -170,6 +178,14 @@ class IndexJobs:
 
     def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
         def work() -> Mapping[str, Any]:
+            while not _turn.acquire(timeout=_TURN_LOOK_S):
+                job.check()
+            try:
+                return take_in()
+            finally:
+                _turn.release()
+
+        def take_in() -> Mapping[str, Any]:
             started = time.monotonic()
             with self._another() as engine:
                 if job.job.mode == "full":

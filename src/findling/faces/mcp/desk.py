@@ -137,7 +137,9 @@ class Desk:
         began = time.perf_counter()
         metrics.took("waiting", began - came)
         with events.request(given):
-            result = contracts.call(name, arguments, self._workspace_of(user), progress=relay)
+            workspace = self._workspace_of(user)
+            result = contracts.call(name, arguments, workspace, progress=relay)
+            workspace.rest_unwatched()
             seconds = time.perf_counter() - began
             outcome = "error" if result.is_error else "ok"
             metrics.count("findling_calls_total", tool=name, outcome=outcome)

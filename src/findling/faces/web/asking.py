@@ -57,7 +57,13 @@ class Asker:
             if unwanted.is_set() or self._ended.is_set():
                 raise Cancelled("Nobody waits for this answer any more.")
 
-        work = asyncio.get_running_loop().run_in_executor(self._worker, question, self._workspace, on_progress)
+        def answer() -> _Answer:
+            try:
+                return question(self._workspace, on_progress)
+            finally:
+                self._workspace.rest_unwatched()
+
+        work = asyncio.get_running_loop().run_in_executor(self._worker, answer)
         gone = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
