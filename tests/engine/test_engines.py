@@ -12,7 +12,7 @@ from indexes import make
 
 from findling import Engine
 from findling.engine import Engines
-from findling.model.errors import IndexUnavailable
+from findling.model.errors import IndexUnavailable, NotFound
 from findling.model.types import Query
 
 BASKET = """\
@@ -111,3 +111,16 @@ def test_a_root_that_is_not_indexed_yet_is_searched_beside_one_that_is(two: Engi
         assert answer.result.stale_reason.startswith("new: ")
         assert "museum" in answer.result.hits[0].snippet
         assert paths(engines, "put an article into the basket")[0] == "tests/shop/basket.py"
+
+
+def test_what_a_file_is_like_is_asked_by_any_path_and_a_wrong_one_names_its_root(
+    two: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = two.engines["lib"].root
+    monkeypatch.chdir(root / "src")
+    expected = [hit.path for hit in two.similar("lib/src/bank.py").hits]
+    for path in (root / "src" / "bank.py", "bank.py"):
+        assert [hit.path for hit in two.similar(path).hits] == expected
+    for path in ("lib/src/none.py", root / "src" / "none.py", "none.py"):
+        with pytest.raises(NotFound, match=f"is not in the index of {root}"):
+            two.similar(path)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -423,3 +424,21 @@ def test_a_name_that_looks_as_if_a_line_followed(tmp_path: Path) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
         assert engine.similar("notes:12").hits == engine.similar("notes:12:1").hits != ()
+
+
+def test_what_killed_processes_left_of_files_read_alone_is_removed_after_an_hour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "tmp"
+    for name in ("findling-file-old", "findling-file-new", "findling-other", "else"):
+        (temporary / name / "fulltext").mkdir(parents=True)
+    for name in ("findling-file-old", "findling-other", "else"):
+        os.utime(temporary / name, (0, 0))
+    (temporary / "findling-file-link").symlink_to(temporary / "else")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    file = make(tmp_path / "project") / next(iter(SMALL))
+    with Engine.open(file, file_alone=True):
+        there = {path.name for path in temporary.iterdir()}
+        kept = {"findling-file-new", "findling-file-link", "findling-other", "else"}
+        assert kept < there and "findling-file-old" not in there
+    assert {path.name for path in temporary.iterdir()} == kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -545,3 +546,12 @@ def test_any_bytes_are_survived(text: bytes, language: str, name: str) -> None:
     check_consistent(text, syntax.parse(text, language))
     for line, column, _ in syntax.references(text, language, name):
         assert text.decode("utf-8", "replace").split("\n")[line - 1][column:].startswith(name)
+
+
+def test_threads_of_a_user_without_a_cache_folder_load_grammars_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    monkeypatch.delenv("SEMBLE_GRAMMARS_CACHE_DIR", raising=False)
+    names = ["kotlin", "lua", "perl", "ruby", "swift", "zig"]
+    with ThreadPoolExecutor(len(names)) as threads:
+        assert None not in list(threads.map(syntax_tree.grammar.__wrapped__, names))
+    assert "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ

@@ -187,3 +187,12 @@ def test_a_text_of_more_names_than_one_statement_takes(tmp_path: Path, mode: str
 )
 def test_a_use_writes_where_it_is_assigned_to_itself(before: str, after: str, assigned: bool) -> None:
     assert names.writes(before, after) is assigned
+
+
+def test_lines_that_a_file_does_not_have_are_said_and_not_moved(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    return 1\n")
+    with Engine.open(root=tmp_path) as engine:
+        (found,) = engine.symbols_of(["a.py:9-12"], body_chars=1_000)
+        assert not found.definitions and found.notes[-1] == "a.py has 2 lines; it has no line 9-12."
+        (there,) = engine.symbols_of(["a.py:2-12"], body_chars=1_000)
+        assert there.definitions[0].body == "2      return 1"

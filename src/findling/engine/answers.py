@@ -171,7 +171,8 @@ class Answers:
     def _not_indexed(self, target: str, meant: Sequence[str]) -> errors.NotFound:
         """The error for a file that no collection has, with what to do in the one that its path leads to."""
         every = self.searched.collections
-        store = next((each for each in every if any(path.startswith(each.path("")) for path in meant)), every[0]).store
+        leads = (each for path in meant for each in every if path.startswith(each.path("")))
+        store = next(leads, every[0]).store
         with store.index.snapshot():
             manifest = store.index.manifest
         yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."

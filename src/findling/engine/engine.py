@@ -7,6 +7,7 @@ takes in what changed when that is quick, and says so when it is not.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +57,12 @@ if TYPE_CHECKING:
     from findling.search.passages import DocumentScope
     from findling.sources.selection import DiscoveryOptions
     from findling.store.local.sqlite_export import Exported
+
+_ALONE = "findling-file-"
+"""What the names of temporary folders with the index of a single file begin with."""
+
+_LEFT_BEHIND_S = 3600.0
+"""The age at which such a folder is one that a killed process has left."""
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -246,7 +253,8 @@ class Engine(Questions):
     def _read_alone(self) -> None:
         """Have an index of the file that is searched, for as long as this engine is open."""
         wanted = replace(self.wanted, files=(self.scope,))
-        self._folder = tempfile.TemporaryDirectory(prefix="findling-", ignore_cleanup_errors=True)
+        _remove_left_behind()
+        self._folder = tempfile.TemporaryDirectory(prefix=_ALONE, ignore_cleanup_errors=True)
         recipe = Recipe(wanted, self._store.configuration.limits.docs)
         self._store = OpenStore(replace(self.collection, index=self._folder.name), recipe=recipe)
 
@@ -600,3 +608,14 @@ class Engine(Questions):
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _remove_left_behind() -> None:
+    """Remove the user's temporary folders with the index of a single file that killed processes have left."""
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(_ALONE) and entry.is_dir(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+                if is_own and time.time() - status.st_mtime > _LEFT_BEHIND_S:
+                    shutil.rmtree(entry.path, ignore_errors=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
@@ -20,6 +22,7 @@ from findling.engine import parts
 from findling.engine.engine import GREP_LINES, Engine
 from findling.engine.freshness import Freshened, Question
 from findling.engine.questions import Questions
+from findling.engine.scope import relative
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput, NotFound
 from findling.model.types import Coverage, FileMatches, Freshness, GrepOptions, GrepResult
 
@@ -70,8 +73,13 @@ class Engines(Questions):
         return found
 
     def paths_meant(self, path: str) -> list[str]:
-        found = collection_of(self.engines, path)
-        return ["/".join(found)] if found else [path]
+        """As it begins with a name; else from the working directory, which may lie in several: the innermost first."""
+        named = collection_of(self.engines, path)
+        found = ["/".join(named)] if named and not Path(path).is_absolute() else []
+        for name, engine in sorted(self.engines.items(), key=lambda item: -len(item[1].root.parts)):
+            with suppress(InvalidInput):
+                found.append(f"{name}/{relative(engine.root, Path.cwd() / path)}")
+        return found or [path]
 
     def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
         """The time is for all together. Raises what the first says where none can be searched."""
@@ -79,7 +87,7 @@ class Engines(Questions):
         fresh = self._freshened(asked)
         try:
             return answer(self._of(fresh), Freshened(*_joined(fresh), started, asked.wait_s))
-        except (Cancelled, InvalidInput):
+        except (Cancelled, InvalidInput, NotFound):
             raise
         except FindlingError:  # one failed; asked alone, it mends its index or says why it cannot
 

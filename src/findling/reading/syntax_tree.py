@@ -7,6 +7,7 @@ process.
 from __future__ import annotations
 
 import os
+import threading
 import time
 import warnings
 from functools import cache
@@ -24,6 +25,9 @@ CLOCK_EVERY = 32
 
 _UNPACKED = "SEMBLE_GRAMMARS_CACHE_DIR"
 """The environment variable for where the library unpacks grammars."""
+
+_unpacking = threading.Lock()
+"""Held while that variable is changed: all threads share it."""
 
 
 @cache
@@ -49,13 +53,13 @@ def _loaded(name: str) -> object:
     try:
         return semble_grammars.get_language(name)
     except semble_grammars.GrammarLoadError:
-        before = os.environ.get(_UNPACKED)
-        with TemporaryDirectory(prefix="findling-grammar-", ignore_cleanup_errors=True) as folder:
+        with _unpacking, TemporaryDirectory(prefix="findling-grammar-", ignore_cleanup_errors=True) as folder:
+            before = os.environ.get(_UNPACKED)
             os.environ[_UNPACKED] = folder
             try:
                 return semble_grammars.get_language(name)
             finally:
-                del os.environ[_UNPACKED]
+                os.environ.pop(_UNPACKED, None)
                 if before is not None:
                     os.environ[_UNPACKED] = before
 

@@ -140,6 +140,8 @@ def definitions(
             if file is None or not lies_in(path, folder) or language not in (None, file.language):
                 return Definitions([], 0, note=f"No file that is searched has the path {path}.")
             first, *others = sorted(map(int, rest.split("-")))
+            if first > file.lines or not (others or [first])[-1]:
+                return Definitions([], 0, note=f"{path} has {count(file.lines, 'line')}; it has no line {rest}.")
             if others and as_lines:
                 return Definitions([_lines_hit(reader, file, first, others[-1])], 1)
             found = _at_lines(reader, file, (first, *others), kind)
