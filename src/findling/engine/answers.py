@@ -389,15 +389,20 @@ def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
     only where there is nothing else, and of C no declaration beside its definition."""
     exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
-    long = {hit.qualified_name for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
+    long = {_declared(hit) for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
     chosen = [
         hit
         for hit in chosen
         if hit.language not in WITH_DECLARATIONS
         or hit.end_line - hit.start_line >= DECLARATION_LINES
-        or hit.qualified_name not in long
+        or _declared(hit) not in long
     ]
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
+
+
+def _declared(hit: types.SymbolHit) -> tuple[str, str]:
+    """What a declaration and its definition have in common: the qualified name, and what it takes."""
+    return hit.qualified_name, "".join(hit.signature.partition(f"{hit.name}(")[2].split()).rstrip(";{")
 
 
 def _holds(outer: types.SymbolHit, inner: types.SymbolHit) -> bool:
