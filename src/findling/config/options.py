@@ -110,8 +110,8 @@ class Semantic(Struct, frozen=True, kw_only=True):
     )
     watch: bool = option(
         True,
-        "Whether a server indexes files as they are saved, where `auto_index` is true. `false`: only searches look "
-        "at the disk.",
+        "Whether a server indexes files as they are saved, where `auto_index` is true; of more than four folders the "
+        "first four. `false`, and in the others: only searches look at the disk.",
     )
     ratio: float = option(
         0.3,
