@@ -157,6 +157,27 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
         return _no_status(store, "failed", [str(error)])
 
 
+_WORST: Sequence[IndexingStatus] = ("failed", "indexing", "not_indexed", "ready")
+
+
+def together(every: Sequence[Status]) -> Status:
+    """The status of several indexes: the worst state of any, the counts of all. By ``last_indexed_at`` all were; the
+    first index gives what has no sum."""
+    languages: Counter[str] = Counter()
+    for each in every:
+        languages.update(each.languages)
+    coverage = parts.searched.joined_coverage((each.coverage for each in every), (Path(each.root) for each in every))
+    dates = [each.last_indexed_at for each in every]
+    return replace(
+        every[0],
+        indexing_status=min((each.indexing_status for each in every), key=_WORST.index),
+        coverage=coverage,
+        symbols=sum(each.symbols for each in every),
+        languages=languages,
+        last_indexed_at=min(dates) if all(dates) else "",
+    )
+
+
 def _remote_status(store: RemoteStore) -> Status:
     """The state of a view in a shared store."""
     from findling.store import postgresql  # an extra
