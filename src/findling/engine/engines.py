@@ -171,7 +171,7 @@ class Engines(Questions):
 
     def coverage(self) -> Coverage:
         """As `Engine.coverage`."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.coverage() for engine in self.engines.values()), (engine.root for engine in self.engines.values())
         )
 
@@ -191,7 +191,7 @@ class Engines(Questions):
 
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.never_indexed() for _, engine in self._searchable()),
             (engine.root for _, engine in self._searchable()),
         )

@@ -62,6 +62,31 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
 
+def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverage:
+    """The coverage of several collections together. ``roots``: their folders; one that lies in another is left out
+    there, and searched all the same."""
+    found = list(every)
+    if len(found) == 1:
+        return found[0]
+    skipped: Counter[str] = Counter()
+    for each in found:
+        skipped.update(each.skipped)
+    folders = set(roots)
+    skipped["nested_repository"] -= sum(not folders.isdisjoint(folder.parents) for folder in folders)
+    skipped = +skipped
+    return replace(
+        found[0],
+        files=sum(each.files for each in found),
+        chunks=sum(each.chunks for each in found),
+        embedded_chunks=sum(each.embedded_chunks for each in found),
+        pending_files=sum(each.pending_files for each in found),
+        skipped=dict(skipped),
+        complete=all(each.complete for each in found),
+        scanned=sum(each.scanned for each in found),
+        vectors_wanted=any(each.vectors_wanted for each in found),
+    )
+
+
 class Health(Struct, frozen=True):
     """What is wrong with what answers rest on: ``no_folder`` where there is nothing to index any more, ``tables`` and
     ``text_index`` in words, '' for nothing. ``schema``: whether this version can read the index, if there is one."""
@@ -166,7 +191,7 @@ def together(every: Sequence[Status]) -> Status:
     languages: Counter[str] = Counter()
     for each in every:
         languages.update(each.languages)
-    coverage = parts.searched.joined_coverage((each.coverage for each in every), (Path(each.root) for each in every))
+    coverage = joined_coverage((each.coverage for each in every), (Path(each.root) for each in every))
     dates = [each.last_indexed_at for each in every]
     return replace(
         every[0],
