@@ -45,6 +45,7 @@ def test_search_semantic_gives_the_nearest_passages(workspace: Workspace) -> Non
 
 
 def test_search_semantic_top_k_is_the_head_of_the_whole_list(workspace: Workspace) -> None:
+    """S4-27."""
     whole = facts(call("search_semantic", {"query": "network", "top_k": 100}, workspace))["results"]
     assert len(whole) > 3
     for alias in ("top_k", "limit"):
