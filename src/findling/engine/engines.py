@@ -104,8 +104,13 @@ class Engines(Questions):
         """As `Engine.freshen`; the time is for all together."""
         return _joined(self._freshened(asked))
 
-    def _freshened(self, asked: Question) -> dict[str, tuple[Freshness, str]]:
+    def each(self, ask: Callable[[str], _Answer]) -> dict[str, _Answer]:
+        """What ``ask`` gives for each name. Those for which it fails are among the ``problems``; raises what the first
+        of them says where it fails for all."""
         self._forget_problems()
+        return of_each({name: name for name in self.engines}, ask, self.problems)
+
+    def _freshened(self, asked: Question) -> dict[str, tuple[Freshness, str]]:
         time_s = shares(asked.wait_s, len(self.engines))
 
         def freshen(name: str) -> tuple[Freshness, str]:
@@ -115,7 +120,7 @@ class Engines(Questions):
                 raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
             return found
 
-        self.fresh = of_each({name: name for name in self.engines}, freshen, self.problems)
+        self.fresh = self.each(freshen)
         return self.fresh
 
     def grep(
@@ -166,7 +171,7 @@ class Engines(Questions):
 
     def coverage(self) -> Coverage:
         """As `Engine.coverage`."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.coverage() for engine in self.engines.values()), (engine.root for engine in self.engines.values())
         )
 
@@ -186,7 +191,7 @@ class Engines(Questions):
 
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.never_indexed() for _, engine in self._searchable()),
             (engine.root for _, engine in self._searchable()),
         )
@@ -312,9 +317,9 @@ def of_each(
     for name, each in every.items():
         try:
             found[name] = ask(each)
-        except (Cancelled, InvalidInput):  # of the question, not of what is asked
-            raise
         except FindlingError as error:
+            if error.code in (Cancelled.code, InvalidInput.code):  # of the question, not of what is asked
+                raise
             failed[name] = error
     if failed and not found:
         raise next(iter(failed.values()))
