@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
 from findling.model.types import ANSWER_CHARS, Hit, Query, SymbolHit
-from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, LEAST_ROOM, OPEN, is_sure, show
+from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, FRAME_CHARS, LEAST_ROOM, OPEN, is_sure, show
 from findling.search.body import (
     HEAD_LINES,
     LINES,
@@ -221,7 +221,8 @@ def test_the_first_place_has_most_and_others_what_is_left() -> None:
     (sure, *rest), (first, *beside) = shown(Query("x"), sure=True), shown(Query("x"))
     assert sure >= first > LINES and all(lines < first for lines in (*rest, *beside))
     assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines for lines in beside[: OPEN - 1])
-    assert sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True)) > ANSWER_CHARS - LEAST_ROOM
+    used = sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True))
+    assert used > ANSWER_CHARS - FRAME_CHARS - LEAST_ROOM
     short = [partial(Body, FILE, list(range(1, 21)), 20)] * 10
     assert [len(numbers(hit.body)) for hit in show(TEN, short, Query("x"), sure=True)] == [20] * 10
     assert shown(Query("x", bodies="none")) == [0] * 10

@@ -115,6 +115,9 @@ RELATED_SHARE, RELATED_LINES = 0.15, 12
 """Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all. So much
 of a whole answer that is bounded may be the calls that connect its places."""
 
+FRAME_CHARS = 420
+"""What a command writes around the places and their text: indentation, marks, the command for the rest."""
+
 SURE = 0.2
 """The order is sure if the second place is behind the first by this share of its value: then the first file was right
 for 92 of 100 questions about whole repositories."""
@@ -154,7 +157,7 @@ def show(
     of the room, then what is left goes to the first ones and after them to the others. The first is always shown.
     ``bodies``: what makes the body of each hit. ``taken``: characters that something else in the answer takes."""
     asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
-    chars = max(1, (asked or ANSWER_CHARS) - taken)
+    chars = max(1, (asked or ANSWER_CHARS - FRAME_CHARS) - taken)
     sizes = list(accumulate(len(_header(hit)) + query.place_chars for hit in hits))
     listed = len(hits)
     if asked or query.brief:

@@ -107,10 +107,11 @@ class PlainView:
                     self._line("")
                 self._line(words.heading(group))
                 before = None
-            if not self._terminal and not explain and any(hit.body for hit in hits[:-1]):
+            if not self._terminal and not explain and any(hit.body for hit in hits[:-1]):  # files come before text
                 for hit in hits:
                     self._place(hit, explain)
-                hits, before = [hit for hit in hits if is_block(hit, explain)], hits[-1]
+                before = hits[-1]
+                hits = tuple(hit for hit in hits if is_block(hit, explain))
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
                     self._line("")
