@@ -1045,11 +1045,8 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("serach", "x y"),
-            "'serach'. Did you mean 'search'? See 'findling --help'. To search: findling search",
-        ),
-        (("zzz",), "There is no command 'zzz'. See 'findling --help'. To search: findling search zzz"),
+        (("serach", "x y"), "There is no command 'serach'. Did you mean: findling search 'x y'\n"),
+        (("zzz", "y"), "'zzz'. 'findling --help' lists the commands. To search: findling search 'zzz y'\n"),
         (("search", "x", "--limt"), "Unknown option '--limt', did you mean '--limit'? (operands that begin with"),
         (("search",), "QUERY is missing."),
         (("search", "a", "b", "c"), "Unexpected argument 'c' (put several words in quotes)."),

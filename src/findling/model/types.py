@@ -8,7 +8,7 @@ their unit in the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, Self, TypedDict
 
 from msgspec import Struct
@@ -275,7 +275,8 @@ class GrepOptions(TypedDict, total=False):
 
     ``literal``: every character means itself. ``word``: matches must not touch further word characters.
     ``inverted``: the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders
-    from the root, instead of all that the engine was opened for. ``language``: its id, name or alias, or several,
+    from the root, instead of all that the engine was opened for. ``path_globs``: as for a search. ``within``: a test
+    that the path of a file has to pass, too. ``language``: its id, name or alias, or several,
     ``!`` before one that is left out. ``tests``: False leaves out files that are tests. ``context``: lines around
     each match, or ``before`` and ``after``; ``definitions``: the whole definition around it. ``per_file``: most
     lines of one file. ``replacement``: what takes the place of each match in what is answered, with ``$1`` for a
@@ -293,6 +294,7 @@ class GrepOptions(TypedDict, total=False):
     multiline: bool
     paths: Sequence[str]
     path_globs: Sequence[str]
+    within: Callable[[str], bool]
     language: str | Sequence[str] | None
     tests: bool
     context: int

@@ -142,6 +142,9 @@ LEAST_ROOM = 400
 LEAST_LINES = 3
 """On a screen that is too low for its list."""
 
+HEADING_LINES = 3
+"""On a screen, of two groups: a line above each, and an empty one between them."""
+
 
 def show(
     hits: Sequence[Hit],
@@ -167,7 +170,8 @@ def show(
     room = max(0, chars - sizes[listed - 1]) if shown else 0
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
-    screen = math.inf if query.screen_lines is None else query.screen_lines - listed
+    headings = HEADING_LINES if len({hit.group for hit in shown}) > 1 else 0
+    screen = math.inf if query.screen_lines is None else query.screen_lines - listed - headings
     auto = query.bodies == "auto"
     shares, best = _shares([shown[place].group for place in full])
 
@@ -175,6 +179,8 @@ def show(
         """Shows a place with its text, as much of it as ``here`` characters hold; ``spill``: its own lines have all
         the room there is."""
         nonlocal room, screen
+        if place != full[0] and screen < LEAST_LINES + 2:
+            return
         body, before = bodies[place](), shown[place]
         lines = len(body.worth) if auto else LINES
         if auto and place != full[0] and not _reaches(before, body.text(lines, here)):

@@ -91,6 +91,8 @@ class PlainView:
     def __init__(self, out: TextIO, places: Places, *, terminal: bool = False, repeated: str = "") -> None:
         """``repeated``: the PATH and options that a suggested command has to repeat."""
         self._repeated = repeated
+        self._columns = 0
+        """How long a suggested command may be, 0 for any length."""
         self._out = out
         self._places = places
         self._terminal = terminal
@@ -122,7 +124,7 @@ class PlainView:
             self._line("")
             self._line(words.how_sure(result))
             self._reasons(result.evidence.reasons)
-        if further := words.further_look(result, self._repeated):
+        if further := words.further_look(result, self._repeated, self._columns):
             self._line("")
             self._line(self._label(further))
 
