@@ -46,6 +46,7 @@ def repo(tmp_path: Path) -> Path:
             "docs/deep/notes.txt": "Water boils at a hundred degrees.\n",
             "src/pour.py": SOURCE,
             "node_modules/x/readme.md": "# Somebody else's\n",
+            "docs/vendor/readme.md": "# Theirs\n",
             "data.json": '{"leaves": 3}\n',
         },
     )
