@@ -20,7 +20,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "embedding"))
 from ollama_process import OllamaProcess
-from postgresql_server import Server
 
 from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
@@ -28,6 +27,7 @@ from findling.engine import Engine
 from findling.model.languages import language_of
 from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
+from postgresql_server import Server
 from tests.contracts.conftest import FILES, write_files
 
 MODEL = "nomic-embed-text"
