@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import sources
-from findling.engine import parts
+from findling.engine import parts, remote
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.remote.store import SCHEMA_VERSION, RemoteStore
@@ -205,8 +205,6 @@ def together(every: Sequence[Status]) -> Status:
 
 def _remote_status(store: RemoteStore) -> Status:
     """The state of a view in a shared store."""
-    from findling.store import postgresql  # an extra
-
     embedder = store.semantics.embedder()
     engine = store.engine if not store.configuration.person else None  # where it is concerns no user
     reader = store.remote
@@ -229,7 +227,7 @@ def _remote_status(store: RemoteStore) -> Status:
             notes=(
                 *found.notes,
                 *([store.semantics.problem] if store.semantics.problem else ()),
-                *([f"Milvus: {postgresql.said_of(store.database, engine)}"] if engine else ()),
+                *([f"Milvus: {remote.said_of(store.database, engine)}"] if engine else ()),
             ),
         )
 
