@@ -153,6 +153,7 @@ def test_who_reads_a_file_changes_nothing_of_it() -> None:
     embedder = open_embedder()
     first_answers.take_in(alone, files, embedder=embedder)
     with reading.start_ahead(vectors=True) as worker:
+        assert worker.ask([], 20) == []  # from now on it takes a part whenever it can
         left_out = first_answers.take_in(beside, files, embedder=embedder, worker=worker)
         assert worker.ask_one("a.py", b"def one(): pass\n", 20) is not None, "it was not killed"
     assert not left_out

@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
+import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import suppress
 from itertools import accumulate
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from findling import reading
-from findling.embedding import BUNDLED, coding_of
+from findling.embedding import coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
 from findling.model.plurals import count
@@ -29,7 +29,7 @@ from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
 from findling.reading.embedded import texts_of
 from findling.reading.limits import ChunkLimits
-from findling.reading.pool import Worker, start_ahead
+from findling.reading.pool import Answer, Worker
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
@@ -56,9 +56,9 @@ READ_BYTES = 2_000_000
 LARGE_BYTES, LARGE_FILES = 200_000, 12
 """A larger file is read only if it is among the first ``LARGE_FILES``: it takes the time of twenty others."""
 
-WORTH_BYTES, OF_FIVE, WORKER_S = 300_000, 3, 5.0
-"""If there is at least this much text, another process reads three of every five files, and may take this many
-seconds."""
+WORTH_BYTES, PART_BYTES, WORKER_S = 300_000, 60_000, 5.0
+"""If there is at least this much text, another process reads some of it, in parts of this size, and may take this many
+seconds for one."""
 
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""
@@ -132,9 +132,11 @@ class FirstAnswer(Struct):
         )
 
 
-def first_answer(opened: OpenStore, question: Question, found: list[Found], began: float) -> FirstAnswer:
+def first_answer(
+    opened: OpenStore, question: Question, found: list[Found], began: float, worker: Worker | None = None
+) -> FirstAnswer:
     """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
-    not in the index yet."""
+    not in the index yet. ``worker`` reads some of it."""
     options = opened.configuration.wanted
     waiting = {path: (size, stamp) for path, size, stamp in found}
     named = [path for path in question.files if path in waiting]
@@ -146,8 +148,10 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
     for path in gone:
         del states[path]
     opened.kept = None  # until all of it is there
-    size = 0 if states else sum(size for _, size, _ in found)
-    with opened.open_files() as files, _beside(opened, size, vectors=kept.embedded) as worker:
+    if worker is not None and (states or sum(size for _, size, _ in found) < WORTH_BYTES):
+        worker.end()
+        worker = None
+    with opened.open_files() as files:
         embedder = opened.semantics.at_once() if kept.embedded else None
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         asked = _asked(question, files, options.max_bytes)
@@ -247,15 +251,6 @@ MODEL = 1
 """The number of the one model whose vectors such an index has."""
 
 
-def _beside(opened: OpenStore, size: int, *, vectors: bool) -> AbstractContextManager[Worker | None]:
-    """A process that reads some of the files, if there are enough bytes and a free processor. It starts while files
-    are scanned. ``vectors``: it makes those too, if they are the bundled model's."""
-    if size < WORTH_BYTES or (os.cpu_count() or 1) == 1:
-        return nullcontext()
-    expected = opened.semantics.expected() if vectors else None
-    return start_ahead(opened.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
-
-
 def take_in(
     index: MemoryIndex,
     files: Iterable[tuple[str, bytes]],
@@ -269,25 +264,29 @@ def take_in(
 
     With an ``embedder`` their chunks get its vectors; a ``worker`` reads some of them meanwhile.
     """
-    left_out: list[SkippedFile] = []
-    standing: dict[str, int] = {}
+    files = list(files)
+    answers: dict[str, Answer] = {}
     vectors: dict[str, NDArray[np.int8]] = {}
-    for part in _prepared(list(files), limits or ChunkLimits(), worker):
+    for part in _prepared(files, limits or ChunkLimits(), worker):
         texts: dict[str, list[str]] = {}
         for path, data, answer in part:
-            if isinstance(answer, SkippedFile):
-                left_out.append(answer)
-                continue
-            found = answer.reading if isinstance(answer, Embedded) else answer
-            standing[path] = index.put(hashlib.sha256(data).digest(), found)
+            answers[path] = answer.reading if isinstance(answer, Embedded) else answer
             if embedder is None:
                 continue
             if isinstance(answer, Embedded):
                 vectors[path] = _rows(answer.data, embedder)
-            else:
-                texts[path] = texts_of(path, found, data)
+            elif isinstance(answer, Reading):
+                texts[path] = texts_of(path, answer, data)
         if embedder is not None:
             vectors |= _embedded(texts, embedder)
+    left_out: list[SkippedFile] = []
+    standing: dict[str, int] = {}
+    for path, data in files:  # in this order, whoever has read them
+        found = answers[path]
+        if isinstance(found, SkippedFile):
+            left_out.append(found)
+        elif isinstance(found, Reading):
+            standing[path] = index.put(hashlib.sha256(data).digest(), found)
     index.publish(standing, [file.path for file in left_out])
     for path, rows in vectors.items():
         file = index.file_at(path)
@@ -296,24 +295,50 @@ def take_in(
     return left_out
 
 
-_Answered = list[tuple[str, bytes, "Reading | Embedded | SkippedFile"]]
+_Files = list[tuple[str, bytes]]
+_Answered = list[tuple[str, bytes, Answer]]
 
 
-def _prepared(files: list[tuple[str, bytes]], limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
-    """Each file with what is known of it, those read here before those that a worker reads meanwhile. A file that
-    the worker does not answer in time is left out."""
-    given: list[tuple[str, bytes, bool]] = []
+def _prepared(files: _Files, limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
+    """Each file with what is known of it. A worker that is ready takes a part of them whenever it has done one; a file
+    that it does not answer in time is left out."""
+    left = deque(files)
+    answered: SimpleQueue[_Answered] = SimpleQueue()
     if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
-        given = [(path, data, True) for place, (path, data) in enumerate(files) if place % 5 < OF_FIVE]
-        files = [file for place, file in enumerate(files) if place % 5 >= OF_FIVE]
-    with ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(worker.ask, given, WORKER_S) if worker is not None and given else None
-        yield [(path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in files]
-        answers = (asked.result() if asked else None) or ["not read in time"] * len(given)
-    yield [
-        (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
-        for (path, data, _), answer in zip(given, answers, strict=True)
-    ]
+        threading.Thread(target=_read_beside, args=(worker, left, answered), daemon=True).start()
+    done = 0
+    while done < len(files):
+        part: _Answered = [
+            (path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in _next(left)
+        ]
+        part = part or answered.get()
+        done += len(part)
+        yield part
+
+
+def _read_beside(worker: Worker, left: deque[tuple[str, bytes]], answered: SimpleQueue[_Answered]) -> None:
+    ready = worker.ask([], WORKER_S) is not None
+    while ready and (part := _next(left)):
+        answers = worker.ask([(path, data, True) for path, data in part], WORKER_S)
+        ready = answers is not None
+        answers = answers or ["not read in time"] * len(part)
+        answered.put(
+            [
+                (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
+                for (path, data), answer in zip(part, answers, strict=True)
+            ]
+        )
+
+
+def _next(left: deque[tuple[str, bytes]]) -> _Files:
+    """Files for one part, which nobody else gets; none when none is left."""
+    part: _Files = []
+    size = 0
+    with suppress(IndexError):  # none is left
+        while size < PART_BYTES:
+            part.append(left.popleft())
+            size += len(part[-1][1])
+    return part
 
 
 def _embedded(texts: dict[str, list[str]], embedder: Embedder) -> dict[str, NDArray[np.int8]]:
