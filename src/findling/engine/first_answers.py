@@ -164,7 +164,7 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
     parts = [Part(index, model_id=MODEL)]
     indexed: IndexReader | None = None
     if opened.exists:
-        reader = opened.reader
+        reader = opened.on_disk
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from findling.model import errors
 from findling.model.collection import Ref
 from findling.model.types import IndexReport, Progress
 from findling.outbound.files import Files, NotRead, stamp_of
-from findling.store.local.reader import IndexReader
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
@@ -150,9 +149,8 @@ class RemoteStore(OpenStore):
         return remote.View(names[0], self._ref_name)
 
     @property
-    def reader(self) -> IndexReader:
-        # whatever is asked of a reader here, an index in PostgreSQL answers as well, its models and listing too
-        return cast("IndexReader", self.remote)
+    def reader(self) -> PostgresIndex:
+        return self.remote
 
     @property
     def generation(self) -> str:
