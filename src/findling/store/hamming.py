@@ -57,8 +57,8 @@ def top_by_bits(bits: NDArray[Any], query_bits: NDArray[np.uint8], k: int) -> ND
 
 
 def _nearest(distances: NDArray[np.uint16], k: int) -> NDArray[np.int64]:
-    """The ``k`` rows of smallest distance, by (distance, row). Few different distances occur, so counting them tells how
-    large the last one is."""
+    """The ``k`` rows of smallest distance, by (distance, row). Distances are small numbers, so counting them
+    tells how large the last one is."""
     k = min(k, len(distances))
     if k <= 0:
         return np.empty(0, np.int64)

@@ -87,10 +87,10 @@ class Manifests(Protocol):
 
 
 class Records(Protocol):
-    """What is known of contents, and of the vectors of entries; of ids that are gone nothing."""
+    """What is known of contents, and the vectors of entries. Ids that are gone are left out of answers."""
 
     derived: dict[int, array[int]]
-    """Numbers that others work out from a content's definitions, kept as long as these."""
+    """By content, numbers that ranking works out from its definitions. They are kept as long as the definitions are."""
 
     def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
         """Term rows (`model.term_rows`) by content."""
@@ -103,15 +103,15 @@ class Records(Protocol):
         """Where names are used in a content, in order."""
 
     def mentioning(self, blob_ids: Iterable[int], name: str) -> Set[int]:
-        """Those of some contents whose uses may have a name, as their own or in what stands before it. None is unpacked
-        for it, so these may be more than have it."""
+        """Which of some contents may use a name, by itself or as a receiver. No reading is unpacked to tell, so there
+        may be contents among them that do not."""
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         """Names and kinds of definitions; contents without any are absent."""
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a content that the index keeps, UTF-8: of a converted document, and of all contents where the
-        files are not beside the index; else None."""
+        """The text of a content in UTF-8, where the index keeps it: for converted documents, and for everything where
+        the files are elsewhere. None for others."""
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
         """The vectors of these entries; those without are left out. None where no entry has any."""
