@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 
@@ -25,6 +24,7 @@ from findling.engine.questions import Questions
 from findling.engine.scope import relative
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput, NotFound
 from findling.model.types import Coverage, FileMatches, Freshness, GrepOptions, GrepResult
+from findling.search.scope import glob_matcher
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
@@ -136,14 +136,14 @@ class Engines(Questions):
     ) -> SeveralGreps:
         """As `Engine.grep_stream`, of one after the other; at most ``limit`` lines of each."""
         self._forget_problems()
-        globs = {name: globs_in(name, options.get("path_globs", ())) for name in self.engines}
+        matches = glob_matcher(options.get("path_globs", ()))
 
         def begin(name: str) -> Grep:
-            own = cast("GrepOptions", {**options, "path_globs": globs[name]})
+            before = "" if name == BESIDE else f"{name}/"
+            own = cast("GrepOptions", {**options, "path_globs": (), "within": lambda path: matches(f"{before}{path}")})
             return self.engines[name].grep_stream(pattern, limit=limit, **own)
 
-        asked = {name: name for name, own in globs.items() if own is not None}
-        return SeveralGreps(pattern, of_each(asked, begin, self.problems))
+        return SeveralGreps(pattern, of_each({name: name for name in self.engines}, begin, self.problems))
 
     def file_symbols(self, path: str) -> FileSymbols | None:
         """As `Engine.file_symbols`. Raises `NotFound`."""
@@ -267,39 +267,6 @@ def collection_of(names: Container[str], path: str) -> tuple[str, str] | None:
             return path[:end], path[end + 1 :]
         end = path.rfind("/", 0, end)
     return (BESIDE, path) if BESIDE in names else None
-
-
-def globs_in(name: str, globs: Sequence[str]) -> tuple[str, ...] | None:
-    """Globs of paths that begin with the names of collections, as they are inside of one; None where they leave it out
-    as a whole."""
-    found = []
-    wanted = False
-    for glob in globs:
-        bare = glob.removeprefix("!")
-        inner = _glob_in(name, bare)
-        if bare != glob and inner == "":
-            return None
-        wanted = wanted or (bare == glob and inner == "")
-        if inner:
-            found.append(f"!{inner}" if bare != glob else inner)
-    positive = [glob for glob in found if glob[0] != "!"]
-    if wanted:
-        return tuple(glob for glob in found if glob[0] == "!")
-    return tuple(found) if positive or all(glob[0] == "!" for glob in globs) else None
-
-
-def _glob_in(name: str, glob: str) -> str | None:
-    """A glob inside of a collection: '' for all of it, None for nothing."""
-    rooted = glob.startswith("/") or "/" in glob.rstrip("/")
-    if name == BESIDE or glob.startswith("**"):
-        return glob
-    above, parts = name.split("/"), glob.strip("/").split("/")
-    if not rooted:
-        return "" if any(fnmatchcase(part, parts[0]) for part in above) else glob
-    if not all(fnmatchcase(part, asked) for part, asked in zip(above, parts, strict=False)):
-        return None
-    rest = "/".join(parts[len(above) :])
-    return f"/{rest}" if rest and rest != "**" else ""
 
 
 def _of_one(asked: Question, name: str) -> Question:
