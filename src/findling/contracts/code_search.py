@@ -35,10 +35,6 @@ SNIPPET_CHARS = 200
 MAX_NAME = 1_000
 """Characters of a name; what is longer is none."""
 
-USUAL_CHARS, USUAL_LIMIT = 3_550, 10
-"""Characters that the results take by default, and for how many results. The fields of a result are long, and an agent
-seldom needs those of the last ones: these get one line each (`further_fields`)."""
-
 BODIES: Mapping[str, Literal["auto", "all", "none"]] = {
     "location": "none",
     "signature": "none",
@@ -104,7 +100,6 @@ def question(given: Arguments, config: Config, offset: int = 0) -> Query:
     cap = config.ratio_for("natural_language")
     in_order = reranker(config, mode) == "none"
     limit = given["limit"] if in_order else _fan_out(given).merged
-    usual = USUAL_CHARS * max(limit, USUAL_LIMIT) // USUAL_LIMIT
     return Query(
         given["query"],
         limit,
@@ -115,7 +110,7 @@ def question(given: Arguments, config: Config, offset: int = 0) -> Query:
         place_lines=TEXT_LINES,
         max_tokens=given.get("max_tokens") if in_order else None,
         bodies=BODIES[given["detail_level"]],
-        usual_chars=usual if in_order and given["detail_level"] == "auto" else None,
+        brief=in_order and given["detail_level"] == "auto",  # results have many fields: the last get a line each
         place_chars=PLACE_CHARS,
         offset=offset if in_order else 0,
     )
@@ -142,11 +137,11 @@ def facts(
     rerank: Rerank,
     metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
+    """The fields of a reply. ``found``: the results in the order to show; ``metadata``: the state of the index."""
     result = answer.result
     shown = found[: given["limit"]]
     compared = found[: max(given["limit"], 2)]
-    if len(compared) == 1 and answer.second is not None:  # the lead is over the second place, shown or not
+    if len(compared) == 1 and answer.second is not None:  # a lead is over the second, shown or not
         compared = [*compared, _found(answer, *answer.second)]
     scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in compared)
     total = 0 if result.is_absent else result.total
@@ -239,7 +234,8 @@ def provenance(hit: Hit) -> decide.Provenance:
 
 
 def _warnings(answer: Answer) -> list[str]:
-    """What the answer notes, but nothing of what went wrong with meaning, which has fields; a mismatch stays."""
+    """The answer's notes without the one on searching by meaning, which has fields of its own; but with a mismatch of
+    models."""
     meaning = answer.meaning
     warnings = [note for note in answer.result.notes if note != meaning.note]
     if meaning.skipped == "mismatch" and meaning.problem is not None:
@@ -413,7 +409,7 @@ def result_range(hit: Hit | SymbolHit) -> dict[str, Any]:
 
 
 def further_fields(answer: Answer) -> dict[str, Any]:
-    """What else there is, a line each, where a usual answer is long enough without it."""
+    """``further``: one line for each place beyond the usual length of an answer."""
     further = [] if answer.result.is_absent else answer.result.further
     places = [f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}".rstrip() for hit in further]
     return {"further": places} if places else {}

@@ -109,6 +109,11 @@ class PlainView:
                     self._line("")
                 self._line(words.heading(group))
                 before = None
+            if not self._terminal and not explain and any(hit.body for hit in hits[:-1]):  # files come before text
+                for hit in hits:
+                    self._place(hit, explain)
+                before = hits[-1]
+                hits = tuple(hit for hit in hits if is_block(hit, explain))
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
                     self._line("")
@@ -251,11 +256,14 @@ class PlainView:
                 self._line("")
             self._pairs(*block)
 
-    def _hit(self, hit: Hit, explain: bool) -> None:
+    def _place(self, hit: Hit, explain: bool) -> None:
         warning = "changed since it was indexed" if hit.stale else ""
         lines = words.span(hit.start_line, hit.end_line)
         marks = [",".join(hit.sources)] if explain else []
         self._row(hit.path, lines, words.symbol_of(hit), marks=marks, warning=warning)
+
+    def _hit(self, hit: Hit, explain: bool) -> None:
+        self._place(hit, explain)
         self._body(list(body_lines(hit)), hit.related, hit.path)
         if hit.parts:
             self._beside(f"by {', '.join(hit.parts)}")
