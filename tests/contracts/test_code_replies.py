@@ -111,7 +111,7 @@ BOTH = (
 def test_when_meaning_is_asked_is_a_part_of_the_question(
     config: Config, arguments: dict[str, Any], expected: Gate
 ) -> None:
-    """S2-9, S2-15, S2-33, S2-44."""
+    """S2-9, S2-15, S2-33, S2-44, D26."""
     assert code_search.question(GIVEN | arguments, config).gate == expected
 
 

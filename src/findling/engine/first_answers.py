@@ -75,6 +75,10 @@ SCAN_S, LEAST_SCAN_S = 5.0, 1.0
 question up for longer."""
 
 
+LONG_S = 100.0
+"""Times from here on are told in minutes."""
+
+
 class Kept(Struct):
     """What was read for questions so far: a later one finds it read. ``states``: size and `files.stamp_of` by path."""
 
@@ -86,7 +90,8 @@ class Kept(Struct):
 class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
-    empty. ``embedder``: whose vectors what was read has, None for none. ``goes_on``: somebody finishes the index."""
+    empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
+    for the whole index, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
 
     index: JoinedIndex
     scan: Scan
@@ -94,16 +99,21 @@ class FirstAnswer(Struct):
     found: Sequence[Found]
     indexed: IndexReader | None
     embedder: Embedder | None
+    index_s: float = 0.0
     goes_on: bool = False
 
     @property
     def note(self) -> str:
         """What an answer says of it."""
+        if self.found and not (self.scan.files or self.scan.left or self.indexed):
+            return f"None of the {count(len(self.found), 'file')} here is text, not {self.found[0][0]!r} for one."
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         if self.goes_on:
-            index = "an index is being built in the background"
+            after = f"{self.index_s / 60:.0f} min" if self.index_s >= LONG_S else f"{math.ceil(self.index_s)} s"
+            when = f", ready in about {after}" if self.index_s else ""
+            index = f"an index is being built in the background{when}"
         else:
             index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
         return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {index}."
@@ -159,22 +169,29 @@ def first_answer(
         index.publish({}, gone)
         best = dict.fromkeys((*named, *proposed.best))
         new = [(place, path) for place, path in enumerate(best) if path not in states]
-        limits, chosen = opened.configuration.limits, _read(files, new, options, states)
+        reading_began = time.monotonic()
+        limits, chosen = opened.configuration.limits, list(_read(files, new, options, states))
         for file in take_in(index, chosen, limits=limits, embedder=embedder, worker=worker):
             if file.reason == "failed":  # perhaps for want of time: the next question tries again
                 del states[file.path]
     opened.kept = kept
-    index.statistics = _statistics(index, proposed)
+    took_s = (time.monotonic() - reading_began) * (1 if worker is None else 2)
+    read_bytes = sum(len(data) for _, data in chosen)
+    index_s = took_s * sum(size for _, size, _ in found) / read_bytes if read_bytes else 0.0
     parts = [Part(index, model_id=MODEL)]
     indexed: IndexReader | None = None
+    known: Mapping[str, tuple[int, int]] = {}
     if opened.exists:
         reader = opened.reader
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader
+            known = reader.listed.known_files() if indexed is not None else {}
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))
-    return FirstAnswer(JoinedIndex(parts), proposed, states, found, indexed, embedder)
+    lacking = [file for file in found if known.get(file[0]) != file[1:]]  # without what was indexed meanwhile
+    index.statistics = _statistics(index, proposed, len(found) - len(lacking))
+    return FirstAnswer(JoinedIndex(parts), proposed, states, lacking, indexed, embedder, index_s)
 
 
 def _asked(question: Question, files: Files, max_bytes: int) -> Asked:
@@ -234,13 +251,14 @@ def _read(
         yield path, read[1]
 
 
-def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
-    """Statistics of all scanned files; their lengths are estimated from those that were read."""
+def _statistics(index: MemoryIndex, scanned: Scan, indexed: int) -> Statistics:
+    """Statistics of the scanned files but for those that are ``indexed`` by now; their lengths are estimated from those
+    that were read."""
     manifest = index.manifest
     read = sum(file.size for file in index.listing()) or 1
     share = scanned.bytes / read
     return Statistics(
-        files=scanned.files,
+        files=max(0, scanned.files - indexed),
         files_with={term_key(term): count for term, count in scanned.files_with.items()},
         body_terms=round(manifest.body_terms * share) if manifest else 0,
         name_terms=round(manifest.name_terms * share) if manifest else 0,

@@ -290,8 +290,11 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     if nothing := nothing_here(store, covered.files):
         return nothing
     unread = covered.unread
+    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
+    if not covered.files and covered.skipped:
+        why = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in covered.skipped.items())
+        return [f"No file here can be searched ({why}); {status} lists them."]
     if not unread:
         return []
     were = "was" if unread == 1 else "were"
-    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
     return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]
