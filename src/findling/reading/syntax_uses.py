@@ -170,7 +170,7 @@ class _Uses:
         """Dotted name -> (receiver, name)."""
         self._rows: list[_Row] = []
         self.bound: dict[int, int] = {}
-        """Of names that a block gets by a write: where the name begins -> where it has the value from."""
+        """For each name that is assigned to: the byte where it begins -> the byte from which on it has the value."""
         self._imported: set[_Row] = set()
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
