@@ -22,6 +22,8 @@ from typing import Any
 
 import psycopg
 
+from findling.store.postgresql.reader import best_units
+
 TENANTS = 50
 
 MAKE = """
@@ -66,12 +68,10 @@ CREATE INDEX ON curve.bits (tenant);
 ANALYZE curve.postings; ANALYZE curve.bits;
 """
 
-WORDS = """
-WITH held AS (SELECT p.content_id, unnest(p.ordinals) AS ordinal, unnest(p.parts) AS part, asked.weight
-  FROM unnest(%s::smallint[], %s::text[], %s::float8[]) AS asked(field, term, weight)
-  JOIN curve.postings p ON p.tenant = ANY(%s) AND p.term = asked.term AND p.field = asked.field)
-SELECT content_id, ordinal, sum(part * weight) FROM held GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 201
-"""
+WORDS = (
+    best_units("curve.postings", "p.tenant = ANY(%s)")
+    + " SELECT content_id, ordinal, score FROM best ORDER BY score DESC, content_id, ordinal"
+)
 
 NEAREST = """
 SELECT entry_id, ordinal, bit_count(bits # %s::varbit) FROM curve.bits WHERE tenant = ANY(%s) ORDER BY 3, 1, 2 LIMIT 301
@@ -114,7 +114,8 @@ def measured(db: psycopg.Connection[Any], asked: list[tuple[list[str], list[floa
                 if what == "words":
                     two = [*words, *words]
                     fields = [0] * len(words) + [1] * len(words)
-                    db.execute(WORDS, (fields, two, [*weights, *(w * 0.6 for w in weights)], tenants)).fetchall()
+                    weighed = [*weights, *(weight * 0.6 for weight in weights)]
+                    db.execute(WORDS, (fields, two, weighed, tenants, 201, 201, 201)).fetchall()
                 else:
                     db.execute(NEAREST, (bits, tenants)).fetchall()
                 times.append((time.perf_counter() - began) * 1000)

@@ -52,7 +52,7 @@ def main() -> None:
             root = options.corpora / repo
             found = discover(root, wanted_files).files
             for question in questions[:: options.every]:
-                asked = first_answers._asked(analyse(question["query"]))
+                asked = first_answers._by_words(analyse(question["query"]))
                 for name, changed in WITHOUT.items():
                     for constant, value in (choices | dict(changed)).items():
                         setattr(scanning, constant, value)

@@ -77,11 +77,13 @@ def test_an_ollama_that_comes_or_goes_changes_nothing() -> None:
 
 
 def test_false_is_off_whatever_is_named(written: Callable[..., Config]) -> None:
+    """D2."""
     config = written(f"{GATES}enabled = false\n{VOYAGE}")
     assert choose(config, STORED_OLLAMA) == (None, "", None, "disabled", False)
 
 
 def test_a_local_name_without_a_provider_is_local(written: Callable[..., Config]) -> None:
+    """D32."""
     config = written('[semantic.embedding]\nmodel = "NomicEmbedTextV15Q"\n')
     assert choose(config, STORED_BUNDLED)[:3] == ("local", "NomicEmbedTextV15Q", 768)
 
@@ -116,6 +118,13 @@ def test_an_external_service_needs_both_gates(written: Callable[..., Config]) ->
         assert choose(config, STORED_OLLAMA) == ("bundled", "", None, "blocked", True)
         assert choose(config, STORED_LOCAL) == ("local", "org/model", None, "blocked", True)
         assert choose(config, bundled_works=False) == (None, "", None, "none", True)
+
+
+def test_the_profile_external_is_blocked_as_a_service_is(written: Callable[..., Config]) -> None:
+    """S2-48, D11."""
+    external = '[semantic.embedding]\nprofile = "external"\n'
+    assert choose(written(external)) == ("bundled", "", None, "blocked", True)
+    assert choose(written(GATES + external))[:2] == ("bundled", "")
 
 
 def test_documents_are_never_sent(written: Callable[..., Config]) -> None:

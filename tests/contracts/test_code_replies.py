@@ -111,16 +111,16 @@ BOTH = (
 def test_when_meaning_is_asked_is_a_part_of_the_question(
     config: Config, arguments: dict[str, Any], expected: Gate
 ) -> None:
-    """S2-9, S2-15, S2-33, S2-44."""
+    """S2-9, S2-15, S2-33, S2-44, D26."""
     assert code_search.question(GIVEN | arguments, config).gate == expected
 
 
 def test_a_reranker_is_given_more_than_are_shown() -> None:
     assert code_search.question(GIVEN, Config()).limit == 10
     auto = GIVEN | {"detail_level": "auto"}
-    assert code_search.question(auto, Config()).usual_chars == code_search.USUAL_CHARS
+    assert code_search.question(auto, Config()).brief
     given = code_search.question(auto | {"max_tokens": 10}, Config(rerank=Rerank(provider="cohere")))
-    assert (given.limit, given.max_tokens, given.usual_chars) == (20, None, None)
+    assert (given.limit, given.max_tokens, given.brief) == (20, None, False)
     assert code_search.question(GIVEN | {"limit": 50}, Config(semantic=Semantic(mode="rerank_only"))).limit == 100
 
 

@@ -218,7 +218,7 @@ def test_mismatch_gives_the_error_and_what_text_finds(mismatch: Path) -> None:
 
 
 def test_reindexing_ends_a_mismatch(mismatch: Path) -> None:
-    """S1-19: all are made again, with force or without."""
+    """S1-19, D7: all are made again, with force or without."""
     answer, is_error = ask(mismatch, "reindex_vectors")
     assert not is_error
     assert answer["model_mismatch"] is True

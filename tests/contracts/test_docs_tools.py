@@ -135,7 +135,7 @@ def paths(results: list[dict[str, Any]]) -> list[str]:
 
 
 def test_passages_come_back_with_what_the_contract_names(porter: Workspace, root: Path) -> None:
-    """S0-1, S0-6, S0-7, S1-17: text verbatim, heading, lines, similarity in order."""
+    """S0-1, S0-6, S0-7, S1-17, D19: text verbatim, heading, lines, similarity in order."""
     answer = ask(porter, "semantic_search", query="a delivery fails because the network is down", threshold=0.1)
     first = answer["results"][0]
     assert first["docPath"] == "docs/guide/retries.md"
@@ -159,6 +159,7 @@ def test_the_threshold_cuts_by_similarity_and_says_what_it_cut(porter: Workspace
     query = "a delivery fails because the network is down"
     everything = ask(porter, "semantic_search", query=query, threshold=0, limit=100)
     default = ask(porter, "semantic_search", query=query, limit=100)
+    assert everything["meta"]["best_similarity"] == everything["results"][0]["similarity"]
     assert default["results"] == [found for found in everything["results"] if found["similarity"] >= 0.7]
     assert 0 < len(default["results"]) < len(everything["results"])
     assert everything["meta"]["below_threshold_count"] == 0

@@ -140,7 +140,8 @@ def test_an_empty_answer_says_what_to_do(opened: Workspace, notes: Path) -> None
     assert found["meta"]["below_threshold_count"] > 0
     lower = re.search(r"set options\.minScore to ([\d.]+)", found["nextSteps"][0])
     assert lower
-    assert search(opened, "kitchen drinks", minScore=float(lower[1]))["results"]
+    best = search(opened, "kitchen drinks", minScore=float(lower[1]))["results"][0]["score"]
+    assert found["meta"]["best_similarity"] == best
 
 
 def test_next_steps_follow_from_the_results(opened: Workspace, notes: Path) -> None:

@@ -45,6 +45,7 @@ def test_search_semantic_gives_the_nearest_passages(workspace: Workspace) -> Non
 
 
 def test_search_semantic_top_k_is_the_head_of_the_whole_list(workspace: Workspace) -> None:
+    """S4-27."""
     whole = facts(call("search_semantic", {"query": "network", "top_k": 100}, workspace))["results"]
     assert len(whole) > 3
     for alias in ("top_k", "limit"):
@@ -320,3 +321,19 @@ def test_filters_hold_for_every_result_and_what_they_leave_out_is_not_counted(wo
     assert [result["path"] for result in written["results"]] == [result["path"] for result in inside["results"]]
     documents = facts(call(tool, {"query": "request", "group": "docs"}, workspace))["results"]
     assert documents and all(result["path"].endswith((".md", ".ipynb", ".txt")) for result in documents)
+
+
+def test_a_file_that_nobody_knows_the_type_of_counts_as_code(tmp_path: Path) -> None:
+    """S2-7: its text is searched, but no document is asked for by it."""
+    names = ("guide.md", "LICENSE", "notes.txt", "expected.golden", "changes.rst", "app.cfg.in", "tool.py", "data.json")
+    for name in names:
+        (tmp_path / name).write_text("the quokka reads a ledger\n", encoding="utf-8")
+    with Workspace(tmp_path) as workspace:
+
+        def found(**given: str) -> set[str]:
+            return {place["path"] for place in facts(call("search_code", given, workspace))["results"]}
+
+        documents = found(query="quokka ledger in:docs")
+        assert documents == {"guide.md", "LICENSE", "notes.txt", "changes.rst"}
+        assert found(query="quokka ledger", group="docs") == documents
+        assert found(query="quokka ledger in:code") == {*names} - documents

@@ -20,6 +20,7 @@ from findling import config as configuration
 from findling.config import Secret
 from findling.contracts import Workspace, call
 from findling.contracts.tools import TOOLS
+from findling.embedding import open_embedder
 from findling.embedding.providers import external
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
@@ -215,7 +216,7 @@ def test_a_service_that_fails_is_replaced_by_the_local_rule(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """S2-23, S2-54, S2-56: the answer says why, and neither it nor the log repeats the service or the key."""
+    """S2-23, S2-54, S2-56, D28: the answer says why, and neither it nor the log repeats the service or the key."""
     limit = "timeout_ms = 200\n" if why == "timeout" else ""
     text = f"{OPEN}[semantic.rerank]\nprovider = 'cohere'\n{limit}"
     settings(tmp_path, monkeypatch, text, keys=why != "missing_api_key")
@@ -362,6 +363,9 @@ def test_no_tool_opens_a_socket_while_a_gate_is_closed(
             call(tool, arguments, workspace)
             workspace.jobs.wait(30)
         found = call("search_code", CALLS["search_code"], workspace).structured
+        for service in ("voyage", "openai"):
+            with pytest.raises(EmbedderUnavailable, match="may not be called"):
+                open_embedder(service, config=workspace.config)
     assert opened == []
     assert found is not None
     assert found["metadata"]["external_provider_blocked"] is True

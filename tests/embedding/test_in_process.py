@@ -50,6 +50,17 @@ def test_texts_of_like_length_are_computed_together_and_come_back_in_order(
     assert model.batches == [[2, 3, 4, 5], [700, 800, 900]]
 
 
+def test_a_version_is_another_model_and_other_dimensions_are_none(model: Model) -> None:
+    """S2-51, S2-52: of a local model."""
+    first, second = (
+        InProcessEmbedder("made-up", version, model, dimensions=2, batch_texts=4).fingerprint for version in "12"
+    )
+    assert first.id != second.id
+    with pytest.raises(EmbedderUnavailable) as failure:
+        InProcessEmbedder("made-up", "1", model, dimensions=3, batch_texts=4)
+    assert failure.value.reason == "dimensions"
+
+
 def test_with_little_time_the_first_come_first(embedder: InProcessEmbedder, model: Model) -> None:
     texts = ["a" * size for size in (900, 3, 700, 5, 800)]
     made = embedder.embed_batch(texts, deadline=time.monotonic() + 600)

@@ -89,7 +89,7 @@ def test_texts_get_the_prefixes_of_the_model(ollama: OllamaProcess, model: str, 
 
 
 def test_nobody_there(ollama: OllamaProcess) -> None:
-    """S1-44, S4-40."""
+    """S1-44, S4-8, S4-40."""
     asked = client(ollama)
     ollama.stop()
     assert not asked.available()

@@ -172,7 +172,7 @@ SAID = {
 
 @pytest.mark.parametrize("name", UNAVAILABLE)
 def test_a_model_that_cannot_be_used_is_told_and_text_goes_on(name: str, root: Path) -> None:
-    """S2-48, S2-50: a model that is named, or that a profile means, is the one that is used, or none."""
+    """S2-48, S2-50, D31: a model that is named, or that a profile means, is the one that is used, or none."""
     write(root, "findling.toml", UNAVAILABLE[name])
     with Engine.open(root=root) as engine:
         found = engine.search(QUESTION, wait_s=None)

@@ -22,6 +22,7 @@ from findling.embedding import open_embedder
 from findling.engine import background_process, first_answers, index_jobs
 from findling.engine.jobs import ENDED
 from findling.model.errors import Cancelled, NotFound
+from findling.model.tokenizer import stem
 from findling.model.types import Progress
 from findling.outbound.files import RootFiles
 from findling.reading.limits import ChunkLimits
@@ -140,7 +141,7 @@ def test_what_was_read_for_a_question_is_not_read_again_for_the_next(
         (folder / "part4" / "policy.py").write_text("RetryPolicy = None\n")
         (folder / "part3" / "retrying.py").unlink()
         later = engine.search("policy that tries again")
-        assert set(read) == {"part4/policy.py", "guide.md"}
+        assert set(read) == {"part4/policy.py"}
         assert "part3/retrying.py" not in [hit.path for hit in later.hits]
         engine.index()
         assert engine.search("retry policy").coverage.complete
@@ -153,6 +154,7 @@ def test_who_reads_a_file_changes_nothing_of_it() -> None:
     embedder = open_embedder()
     first_answers.take_in(alone, files, embedder=embedder)
     with reading.start_ahead(vectors=True) as worker:
+        assert worker.ask([], 20) == []  # from now on it takes a part whenever it can
         left_out = first_answers.take_in(beside, files, embedder=embedder, worker=worker)
         assert worker.ask_one("a.py", b"def one(): pass\n", 20) is not None, "it was not killed"
     assert not left_out
@@ -176,6 +178,15 @@ def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pyte
     with RootFiles(folder) as files:
         seen = scan(files, found, anything({"retri": 1.0}), 3, max_bytes=10**6)
     assert (seen.best, seen.files, seen.left) == (("part3/retrying.py",), 1, FILES - 1)
+
+
+def test_a_scan_finds_words_whose_stem_ends_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def run(query): pass\n")
+    (tmp_path / "b.py").write_text("queries = []\n")
+    found = discover(tmp_path, DiscoveryOptions()).files
+    with RootFiles(tmp_path) as files:
+        seen = scan(files, found, anything({stem("query"): 1.0}), 3, max_bytes=10**6)
+    assert set(seen.best) == {"a.py", "b.py"} and set(seen.files_with.values()) == {2}
 
 
 def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
@@ -229,7 +240,11 @@ def test_of_binaries_alone_it_says_so(tmp_path: Path) -> None:
         (tmp_path / f"{number}.dat").write_bytes(bytes(range(256)) * 40)
     with Engine.open(root=tmp_path) as engine:
         answer = engine.search("anything")
+        engine.index()
+        later = engine.search("anything")
     assert answer.hits == () and answer.coverage.files == 0
+    assert answer.notes == (f"None of the {FILES} files here is text, not '0.dat' for one.",)
+    assert later.notes == (f"No file here can be searched ({FILES} binary); 'findling status --skipped' lists them.",)
 
 
 # --- every way to an answer --------------------------------------------------------------------------------------

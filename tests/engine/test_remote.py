@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
+import psycopg
 import pytest
 from gits import commit, git
 from starlette.testclient import TestClient
@@ -28,6 +30,7 @@ from findling.faces.web.asking import Asker
 from findling.faces.web.serving import make_app
 from findling.model import errors
 from findling.model.types import Query
+from findling.store.postgresql.reader import best_units
 from postgresql_server import Server, Wire
 
 TOPICS = ("retry", "token", "header", "limit", "cache", "stream", "parse", "queue")
@@ -96,6 +99,35 @@ def test_a_shared_store_answers_as_the_folder_does(folder: Path, url: str, store
         assert (again.changed, again.removed, again.embedded) == (0, 0, 0)
         status = engine.status()
         assert status.coverage.embedded_chunks == status.coverage.chunks and status.freshness == "fresh"
+
+
+def test_the_best_units_are_those_by_every_posting(postgresql: Server) -> None:
+    dice = random.Random(5)
+    asked = [(field, f"w{number}", dice.choice((0.5, 1.25, 7.0))) for field in (0, 1) for number in range(4)]
+    columns = ([field for field, *_ in asked], [term for _, term, _ in asked], [weight for *_, weight in asked])
+    rows = []
+    for content, (field, term, _) in product(range(300), asked):
+        if dice.random() < 0.4:
+            held = [(-dice.choice((0.25, 0.5, 1.0, 2.0)), each) for each in range(9) if dice.random() < 0.3]
+            if held := sorted(held):
+                rows.append((term, field, content, [each for _, each in held], [-part for part, _ in held]))
+    with psycopg.connect(postgresql.url()) as db:
+        db.execute(
+            'CREATE TEMP TABLE made (term text COLLATE "C", field smallint, content_id bigint, ordinals smallint[], '
+            "parts float8[])"
+        )
+        with db.cursor() as cursor:
+            cursor.executemany("INSERT INTO made VALUES (%s, %s, %s, %s, %s)", rows)
+        scores: dict[tuple[int, int], float] = {}
+        weights = {(term, field): weight for field, term, weight in asked}
+        for term, field, content, ordinals, parts in rows:
+            for ordinal, part in zip(ordinals, parts, strict=True):
+                scores[content, ordinal] = scores.get((content, ordinal), 0) + part * weights[term, field]
+        best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        statement = best_units("made", "true") + " SELECT * FROM best ORDER BY score DESC, content_id, ordinal"
+        for most in (1, 5, 40, 100_000):
+            found = db.execute(statement.encode(), (*columns, *(most,) * 3)).fetchall()
+            assert [((content, ordinal), score) for content, ordinal, score in found] == best[:most]
 
 
 def test_collections_that_everybody_finds_are_one_index(

@@ -60,7 +60,9 @@ def test_every_column_is_there_under_its_name(database: Path, name: str) -> None
         found = connection.execute(f"SELECT {', '.join(columns)} FROM {name}")
         assert [column[0] for column in found.description] == columns
         kept = found.fetchall()
+        types = dict(connection.execute("SELECT name, type FROM pragma_table_info(?)", [name]).fetchall())
     assert kept
+    assert types.get("created_at", "TEXT") == ("INTEGER" if name == "embeddings" else "TEXT")
     nullable = {"chunk_header"}
     assert all(
         value is not None or column in nullable for row in kept for column, value in zip(columns, row, strict=True)
@@ -68,7 +70,7 @@ def test_every_column_is_there_under_its_name(database: Path, name: str) -> None
 
 
 def test_documents_are_there_with_their_text_and_headings(database: Path) -> None:
-    """S1-6, S1-14."""
+    """S1-6, S1-14, D1: the hash is of the passage's own text."""
     found = rows(
         database,
         "SELECT chunk_index, chunk_text, chunk_header, content_hash, model_dim FROM doc_embeddings "
@@ -83,7 +85,7 @@ def test_documents_are_there_with_their_text_and_headings(database: Path) -> Non
 
 
 def test_every_chunk_is_there_once_with_its_vector(database: Path) -> None:
-    """S4-17, S4-7."""
+    """S4-7, S4-16, S4-17, D1."""
     found = rows(database, "SELECT path, start_line, end_line, content_hash, embedding, created_at FROM embeddings")
     assert {row[0] for row in found} == {"docs/guide.md", "src/retry.py", "signs.md"}
     assert len({row[:3] for row in found}) == len(found)

@@ -35,7 +35,7 @@ def test_only_what_changed_is_embedded(tmp_path: Path) -> None:
 
 
 def test_of_a_changed_file_only_the_changed_text_is_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S1-15, S1-55."""
+    """S1-15, S1-55, S4-46."""
     sent: list[str] = []
     embed = BundledEmbedder.embed_batch
 

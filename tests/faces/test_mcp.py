@@ -46,6 +46,7 @@ class Wire:
         self.send(json.dumps({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}))
         while True:
             answer = json.loads(self._out.readline())
+            assert answer["jsonrpc"] == "2.0"
             if answer.get("id") == self._id:
                 return answer
 

@@ -25,7 +25,7 @@ from sentences import of_code
 
 COMMAND = re.compile(
     r"['`](?P<quoted>(?:findling|git) [a-z][^'`]*)['`]|(?:definitions|left out): (?P<last>findling .*)|"
-    r"search: (?P<typed>findling .*)"
+    r"(?:search|mean): (?P<typed>findling .*)"
 )
 """A command inside a message."""
 
@@ -205,8 +205,12 @@ def stale(stage: Stage) -> Typed:
     return "search", "hello"
 
 
+def question_as_a_command(_: Stage) -> Typed:
+    return "say", "hello"
+
+
 def mistyped(_: Stage) -> Typed:
-    return ("hello",)
+    return "serch", "hello"
 
 
 def long_definition(stage: Stage) -> Typed:
@@ -363,7 +367,8 @@ CASES = (
     Case("`findling status` lists those here.", unknown_language, "languages: 1 python"),
     Case("there are no vectors; 'findling embed' computes them", no_vectors),
     Case("'findling sync' checks everything", stale),
-    Case("To search: findling search {…}", mistyped, "def hello()"),
+    Case("To search: findling search {…}", question_as_a_command, "def hello()"),
+    Case("Did you mean: findling search", mistyped, "def hello()"),
     Case("See 'findling grep --help'.", no_regex, "REGEX"),
     Case("See 'findling symbol --help'.", no_name, "usage: findling symbol"),
     Case("whole definitions: findling symbol", long_definition, "def travel_far(value):"),
@@ -457,7 +462,7 @@ def test_the_remedy_helps(
     assert not said_in("".join(capfd.readouterr()), case.said), (command, case.said)
 
 
-SEES = re.compile(r"['`](?:findling|git) [a-z][^'`]*['`]|(?:definitions|search): findling ")
+SEES = re.compile(r"['`](?:findling|git) [a-z][^'`]*['`]|(?:definitions|search|mean): findling ")
 
 USAGE = re.compile(
     r"^(?:Usage: |--\S+ is for |'findling team' has no action|'findling team \w+' needs|A file of yours with|"

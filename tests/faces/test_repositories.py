@@ -12,7 +12,6 @@ import pytest
 from findling.config import repositories_in, roots
 from findling.contracts import Workspace, call
 from findling.engine import Engines
-from findling.engine.engines import globs_in
 from findling.faces.cli.main import main
 from findling.model.types import Query
 
@@ -186,22 +185,42 @@ def test_a_server_of_the_folder_has_all_of_them_as_roots(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "globs", "inside"),
+    ("where", "globs", "printed"),
     [
-        ("shop", (), ()),
-        ("shop", ("/shop",), ()),
-        ("shop", ("/lib",), None),
-        ("shop", ("shop/src/*.py", "*.md"), ("/src/*.py", "*.md")),
-        ("shop", ("!shop",), None),
-        ("shop", ("!shop/tests", "*.py"), ("!/tests", "*.py")),
-        ("shop", ("!lib",), ("!lib",)),
-        ("team/crawler", ("/team",), ()),
-        ("team/crawler", ("team/*/src/**",), ("/src/**",)),
-        ("team/crawler", ("**/fetch.py",), ("**/fetch.py",)),
-        (".", ("/notes.md",), ("/notes.md",)),
+        ("", ["shop/**"], ["shop/invoice.py"]),
+        ("", ["/shop/*.py"], ["shop/invoice.py"]),
+        ("", ["!shop", "*.py"], ["team/crawler/fetch.py"]),
+        ("", ["team/*/*.py"], ["team/crawler/fetch.py"]),
+        ("", ["/*.md"], ["notes.md"]),
+        ("", ["crawler", "notes.md"], ["notes.md", "team/crawler/fetch.py"]),
+        ("team", ["crawler/*.py"], ["crawler/fetch.py"]),
+        ("team/crawler", ["./*.py"], ["fetch.py"]),
+        ("team/crawler", ["crawler/*.py"], []),
     ],
 )
-def test_globs_of_the_folder_inside_of_a_repository(
-    name: str, globs: tuple[str, ...], inside: tuple[str, ...] | None
+def test_globs_match_paths_as_they_are_printed(
+    folder: Path,
+    where: str,
+    globs: list[str],
+    printed: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert globs_in(name, globs) == inside
+    monkeypatch.chdir(folder / where)
+    status = main(["grep", "-l", ".", *(word for glob in globs for word in ("-g", glob))])
+    assert (sorted(capsys.readouterr().out.split()), status) == (printed, 0 if printed else 1)
+    if not where:
+        with Workspace(folder) as workspace, workspace.asked.grep_stream(".", path_globs=globs) as found:
+            assert sorted(file.path.removeprefix("./") for file in found) == printed
+
+
+def test_why_and_sync_ask_the_repository_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sync", "shop/invoice.py", "team/crawler/fetch.py", "notes.md"]) == 0
+    assert capsys.readouterr().out.count("indexed: 1 file") == 3
+    for file in ("shop/invoice.py", "team/crawler/fetch.py", "notes.md", "shop", "."):
+        assert main(["why", file]) == 0, file
+    (folder / "shop/invoice.py").unlink()
+    (folder / "notes.md").unlink()
+    capsys.readouterr()
+    assert main(["sync", "shop/invoice.py", "team/crawler/fetch.py", "notes.md"]) == 0
+    assert capsys.readouterr().out.count("1 removed") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import ssl
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 import trustme
-from file_servers import FileServer, commit, git_server, redirect
+from file_servers import FileServer, commit, ended, git_server, redirect
 
 from findling.engine.jobs import Job
 from findling.engine.library import Library
@@ -190,6 +191,18 @@ def test_git_believes_whom_findling_believes(
     job = done(library, url)
     assert (job.status, job.error) == ("completed", "")
     assert job.result is not None and job.result["filesProcessed"] == 1
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "GIT_SSL_CAPATH"])
+def test_a_path_that_begins_here_holds_in_the_jobs_process(
+    variable: str, library: Library, url: str, bundle: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs in another folder, and git in a third one. The configuration is named in the same way."""
+    monkeypatch.chdir(bundle.parent)
+    monkeypatch.setenv(variable, (folder if variable in FOLDERS else bundle).name)
+    monkeypatch.setenv("FINDLING_CONFIG", os.path.relpath("config/findling/config.toml"))
+    job = ended(library.jobs, library.fetch(RepoRequest(url)).id)
+    assert (job.status, job.error) == ("completed", "")
 
 
 def test_git_itself_looks_at_certificates(

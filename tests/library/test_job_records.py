@@ -41,7 +41,7 @@ def test_a_job_from_start_to_end(tmp_path: Path) -> None:
 
 
 def test_a_failed_job_carries_its_error(tmp_path: Path) -> None:
-    """S3-38."""
+    """S3-38, D24."""
     job = Library(tmp_path).jobs.start("fetch", "fetch_file")
     job.progress(70)
     job.end("failed", error="the server hung up")

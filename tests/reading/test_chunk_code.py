@@ -80,6 +80,7 @@ def test_small_blocks_are_joined_up_to_750_characters() -> None:
 
 
 def test_long_block_without_blank_lines_is_cut_where_statements_begin() -> None:
+    """S4-13, D8: by indentation."""
     part = ["if (a) {", *body(15), "}"]  # 17 lines, about 620 characters
     assert ranges(chunk_code(text_of(*part * 4))) == [
         (1, 17, "block"),

@@ -178,9 +178,9 @@ def test_empty_documents() -> None:
 
 
 def test_section_over_the_limit_is_cut_at_paragraphs() -> None:
-    """S1-10, D8."""
-    a, b, c = "a" * 40, "b" * 40, "c" * 40
-    chunks = chunk_docs(f"{a}\n\n{b}\n\n{c}\n", limits=DocLimits(100, 0))
+    """S1-10, D8: not inside one, where another sentence would fit."""
+    paragraph = "One two three four. Five six seven eight."
+    chunks = chunk_docs("\n\n".join([paragraph] * 3), limits=DocLimits(105, 0))
     assert lines(chunks) == [(1, 3), (5, 5)]
 
 
@@ -193,6 +193,9 @@ def test_paragraph_over_the_limit_is_cut_at_sentences() -> None:
         "One two three four. The e.g. five. Six seven eight nine?",
         "Six seven eight nine? Six seven eight nine?",
     ]
+    sentence = "Here is one of nine words in all, now."
+    text = f"{sentence} " * 3
+    assert pieces(text, chunk_docs(text, limits=DocLimits(70, 0))) == [sentence] * 3
 
 
 def test_sentence_over_the_limit_is_cut_at_white_space_else_anywhere() -> None:

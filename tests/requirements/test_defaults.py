@@ -7,17 +7,20 @@ from typing import Any
 from findling.config import Config, choose_provider
 from findling.config.options import OPTIONS, Embedding
 from findling.contracts.tools import TOOLS
+from findling.embedding.providers.local import IDS
 from findling.engine.library.fetching.fetch_requests import EXCLUDED, FileRequest, RepoRequest
+from findling.reading.limits import DOCS, DocLimits
 
 
 def test_defaults_of_the_documents_side() -> None:
-    """S0-17, S0-18, S0-21 to S0-27."""
+    """S0-17, S0-18, S0-21 to S0-27, S4-9, D8."""
     semantic = Config().semantic
     assert semantic.enabled == "auto"
     assert semantic.ollama_url == "http://localhost:11434"
     assert (semantic.chunk_size, semantic.chunk_overlap, semantic.similarity_threshold) == (2000, 200, 0.7)
     assert (semantic.auto_index, semantic.index_on_startup) == (True, False)
     assert (semantic.timeout_ms, semantic.max_retries) == (5000, 3)
+    assert DocLimits(semantic.chunk_size, semantic.chunk_overlap) == DOCS  # where nothing is configured
 
 
 def test_defaults_of_search_code() -> None:
@@ -61,6 +64,7 @@ def test_the_nomic_model_of_this_machine_has_its_name_and_its_dimensions() -> No
     """S2-50, S2-52, D31."""
     named = Config(embedding=Embedding(provider="local", model="NomicEmbedTextV15Q"))
     assert choose_provider(named, None, lambda: False)[:3] == ("local", "NomicEmbedTextV15Q", 768)
+    assert IDS["NomicEmbedTextV15Q"] == "nomic-ai/nomic-embed-text-v1.5-Q"
 
 
 def test_defaults_of_fetching() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from findling.model.text_encodings import TextFilter, as_utf8
@@ -69,14 +68,11 @@ def candidates(refs: list[FileRef], codes: list[set[int]] | None, plan: TrigramP
 
 
 def in_scope(refs: Iterable[FileRef], scope: Scope) -> Iterable[FileRef]:
-    """Only refs of the scope's language and paths (``*`` in a glob crosses ``/``); kinds are not known here."""
-    if not scope.languages and not scope.path_globs:
+    """Only refs of the scope's language and paths; kinds are not known here."""
+    if not scope.languages and scope.within is None:
         return refs
     return (
-        ref
-        for ref in refs
-        if scope.allows_language(ref.language)
-        and (not scope.path_globs or any(fnmatchcase(ref.path, glob) for glob in scope.path_globs))
+        ref for ref in refs if scope.allows_language(ref.language) and (scope.within is None or scope.within(ref.path))
     )
 
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
-from findling.model.types import Hit, Query, SymbolHit
-from findling.search.answer import BESIDE_SHARE, CHARS, FIRST_SHARE, LEAST_ROOM, OPEN, is_sure, show
+from findling.model.types import ANSWER_CHARS, Hit, Query, SymbolHit
+from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, FRAME_CHARS, LEAST_ROOM, OPEN, is_sure, show
 from findling.search.body import (
     HEAD_LINES,
     LINES,
@@ -221,7 +221,8 @@ def test_the_first_place_has_most_and_others_what_is_left() -> None:
     (sure, *rest), (first, *beside) = shown(Query("x"), sure=True), shown(Query("x"))
     assert sure >= first > LINES and all(lines < first for lines in (*rest, *beside))
     assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines for lines in beside[: OPEN - 1])
-    assert sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True)) > CHARS - LEAST_ROOM
+    used = sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True))
+    assert used > ANSWER_CHARS - FRAME_CHARS - LEAST_ROOM
     short = [partial(Body, FILE, list(range(1, 21)), 20)] * 10
     assert [len(numbers(hit.body)) for hit in show(TEN, short, Query("x"), sure=True)] == [20] * 10
     assert shown(Query("x", bodies="none")) == [0] * 10
@@ -237,7 +238,7 @@ def test_parts_of_a_file_that_have_more_of_the_question_come_first() -> None:
 
 def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -> None:
     found = [replace(hit, name="retry_policy" if place == 7 else "policy") for place, hit in enumerate(TEN)]
-    query = Query("what does retry_policy do with a policy", usual_chars=CHARS)
+    query = Query("what does retry_policy do with a policy")
     for sure, full in ((True, [0, 7]), (False, [0, 1, 7])):
         shown = show(found, BODIES, query, sure=sure)
         assert [place for place, hit in enumerate(shown) if hit.body] == full
@@ -247,7 +248,7 @@ def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -
 def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> None:
     found = [replace(hit, group="docs" if place == 0 else "code", end_line=60) for place, hit in enumerate(TEN)]
     bodies = [partial(Body, FILE, range(1, 61), 60, parts=(60,))] * 10
-    query = Query("x", usual_chars=2_000)
+    query = Query("x", max_tokens=500)
     document, code, further = [numbers(hit.body) for hit in show(found, bodies, query, sure=False)[:3]]
     assert document and code == list(range(1, 61)) and len(further) < len(code)
 
@@ -255,8 +256,8 @@ def test_beside_a_document_that_is_first_the_best_code_is_shown_to_its_end() -> 
 def test_a_place_of_which_the_head_alone_would_fit_is_a_line() -> None:
     found = [replace(hit, start_line=100) for hit in TEN]
     bodies = [partial(Body, FILE, [1, *range(100, 301)], 300)] * 10
-    for chars, full in ((3_000, 3), (400, 1)):
-        shown = show(found, bodies, Query("x", usual_chars=chars), sure=False)
+    for tokens, full in ((750, 3), (100, 1)):
+        shown = show(found, bodies, Query("x", max_tokens=tokens), sure=False)
         assert len([hit for hit in shown if hit.body]) == full and shown[0].body
 
 
@@ -284,11 +285,11 @@ def test_a_larger_budget_shows_more_lines_of_the_first_place() -> None:
     assert lines[-1] > LINES
 
 
-def test_an_answer_with_a_usual_length_lists_fewer_places() -> None:
-    query = Query("x", usual_chars=3_000, place_chars=500)
+def test_a_brief_answer_lists_fewer_places() -> None:
+    query = Query("x", brief=True, place_chars=500)
     found = show(TEN, BODIES, query, sure=False)
     assert 1 < len(found) < 10
-    assert sum(len(hit.body) + query.place_chars for hit in found) <= 3_000
+    assert sum(len(hit.body) + query.place_chars for hit in found) <= ANSWER_CHARS
 
 
 def test_a_low_screen_holds_the_answer() -> None:

@@ -23,6 +23,7 @@ from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
 from findling.search.names import references
+from findling.search.scope import glob_matcher
 from sizes import size
 
 Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
@@ -257,7 +258,7 @@ def test_files_come_in_path_order_and_the_scope_holds() -> None:
     result = grep(MemorySource(files), GrepRequest("hit"))
     assert [file.path for file in result.files] == ["a.py", "b/one.txt", "b/two.py"]
     assert [file.occurrences for file in result.files] == [2, 1, 1]
-    result = grep(MemorySource(files), GrepRequest("hit", scope=Scope(path_globs=("b/*.py", "*.txt"))))
+    result = grep(MemorySource(files), GrepRequest("hit", scope=Scope(within=glob_matcher(("b/*.py", "*.txt")))))
     assert [file.path for file in result.files] == ["b/one.txt", "b/two.py"]
 
 

@@ -43,7 +43,7 @@ def test_the_first_reason_that_holds(given: Gate, intent: Any, confidence: float
     ],
 )
 def test_the_ratio_fades_as_text_grows_sure(confidence: float, sure: float, expected: float) -> None:
-    """S2-17, S2-44."""
+    """S2-17, S2-43, S2-44."""
     given = Gate({"natural_language": 0.5}, sure)
     assert gate.ratio(given, "natural_language", confidence) == pytest.approx(expected)
 

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import bisect
+import os
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from findling import __version__, reading
+from msgspec import Struct
+from msgspec.structs import replace
+
+from findling import __version__, engine, reading
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, result_range, symbol_id
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline, related
-from findling.contracts.workspaces import WAIT_S
+from findling.contracts.workspaces import WAIT_S, Root, Workspace
 from findling.engine.index_jobs import RunMode
+from findling.model.errors import RootError
 from findling.model.languages import LANGUAGES
-from findling.model.types import Reference, SymbolHit, SymbolResult
+from findling.model.types import Reference, Status, SymbolHit, SymbolResult
 from findling.search.lexical import core_name
+
+if TYPE_CHECKING:
+    from findling.engine import Engine
+    from findling.engine.jobs import Job
+    from findling.engine.watching import Watch
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
 OTHER_SPELLING = 0.9
@@ -111,43 +122,121 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 # --- the state of the index ------------------------------------------------------------------------------------
 
 
+class _State(Struct, frozen=True):
+    """The state of a root's index, or of the indexes of several roots together. ``gone``: the folder is not there any
+    more; ``problem``: what is wrong with the index, '' for nothing."""
+
+    folder: str
+    status: Status
+    schema: str
+    format_version: int
+    gone: RootError | None
+    problem: str
+    tables_ok: bool
+    text_ok: bool
+    active: dict[str, Any] | None
+    recent: list[dict[str, Any]]
+    pending: int
+    watched: Watch | None
+    metadata: dict[str, Any]
+
+
+def _state(root: Root) -> _State:
+    status, health, active = root.engine.status(), root.engine.health(), code_metadata.active_job(root)
+    none_yet = health.readable and status.indexing_status == "not_indexed"
+    return _State(
+        root.shown_folder,
+        replace(status, indexing_status="indexing") if active else status,
+        "not_indexed" if none_yet else health.schema,
+        health.format_version,
+        health.no_folder,
+        health.problem,
+        not health.tables,
+        not health.text_index,
+        active,
+        [] if root.for_user else [code_metadata.job_facts(job) for job in root.jobs.recent()],
+        code_metadata.pending_files(root, status.coverage),
+        root.watched,
+        code_metadata.of_status(root, status),
+    )
+
+
+_SCHEMAS = ("corrupt_manifest", "reindex_required", "not_indexed", "compatible")
+"""The worst first."""
+
+
+def _together(every: Mapping[str, _State]) -> _State:
+    """The worst of the states, and the counts of all; a single one as it is."""
+    states = list(every.values())
+    if len(states) == 1 and "" in every:
+        return states[0]
+    jobs = [{**job, "root": name} for name, state in every.items() for job in state.recent]
+    return _State(
+        os.pathsep.join(state.folder for state in states),
+        engine.state.together([state.status for state in states]),
+        min((state.schema for state in states), key=_SCHEMAS.index),
+        states[0].format_version,
+        None,
+        "; ".join(f"{name}: {state.problem}" for name, state in every.items() if state.problem),
+        all(state.tables_ok for state in states),
+        all(state.text_ok for state in states),
+        next((state.active for state in states if state.active), None),
+        sorted(jobs, key=lambda job: str(job["created_at"]), reverse=True),
+        sum(state.pending for state in states),
+        None,  # each project says its own
+        code_metadata.joined([state.metadata for state in states]),
+    )
+
+
 def index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
-    engine = workspace.engine
-    health = engine.health()
-    if health.no_folder is not None:
-        raise health.no_folder
-    status = engine.status()
-    schema = "not_indexed" if health.readable and status.indexing_status == "not_indexed" else health.schema
-    active = code_metadata.active_job(workspace.root)
+
+    def look(root: Root) -> _State:
+        state = _state(root)
+        if state.gone is not None:
+            raise state.gone
+        return state
+
+    every = workspace.each(look)
+    together = _together(every)
+    facts = {**_status(workspace, together), "active_job": together.active, "recent_jobs": together.recent}
+    if workspace.several:
+        facts["projects"] = [{"root": name, **_status(workspace, state)} for name, state in every.items()]
+    return Reply({**facts, "metadata": together.metadata}, "recent_jobs")
+
+
+def _project(state: _State) -> dict[str, Any]:
+    return {
+        "project_id": code_metadata.project_id(state.folder),
+        "repo_root": state.folder,
+        "index_status": state.status.indexing_status,
+        "ref": state.metadata["ref"],
+    }
+
+
+def _status(workspace: Workspace, state: _State) -> dict[str, Any]:
+    status = state.status
     coverage = status.coverage
     facts: dict[str, Any] = {
-        "project_id": code_metadata.project_id(workspace.root.shown_folder),
-        "repo_root": workspace.root.shown_folder,
-        "index_status": "indexing" if active else status.indexing_status,
-        "schema_status": schema,
-        "required_schema_version": health.format_version,
-        "ref": workspace.ref_name,
+        **_project(state),
+        "schema_status": state.schema,
+        "required_schema_version": state.format_version,
         "file_count": coverage.files,
-        "pending_count": code_metadata.pending_files(workspace.root, coverage),
+        "pending_count": state.pending,
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
-        "active_job": active,
-        "recent_jobs": []
-        if workspace.root.for_user
-        else [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
-    if workspace.root.watched is not None:
-        facts["watching"] = workspace.root.watched._asdict()
-    if schema == "compatible":
+    if state.watched is not None:
+        facts["watching"] = state.watched._asdict()
+    if state.schema == "compatible":
         facts["current_schema_version"] = status.schema_version
     if status.last_indexed_at:
         facts["last_indexed_at"] = status.last_indexed_at
     latency = workspace.latency_ms()
     if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
         facts["advisor"] = _advice(status.languages, coverage.files, latency)
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "recent_jobs")
+    return facts
 
 
 def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
@@ -169,69 +258,67 @@ def sync_repo(call: Call, given: Arguments) -> Reply:
 
 
 def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
-    workspace = call.workspace
-    workspace.engine.check_updates()
+    """A job in each root that has none."""
     # A forced synchronisation reads every file again, so it is a full run.
-    job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=workspace.ref_name)
-    if job is None:
-        active = workspace.jobs.active
-        data = {"job_id": active.id} if active else {}
-        raise Refusal(busy, "The index is being brought up to date already; index_status tells how far it is.", data)
-    facts = {"job_id": job.id, "status": job.status, "mode": mode, counted: None}
-    return Reply(
-        {
-            **facts,
-            "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), workspace.ref_name),
-        }
-    )
+    run = "full" if given["force"] else mode
+
+    def start(root: Root) -> Job:
+        root.engine.check_updates()
+        job = root.jobs.start(run, force=given["force"], ref=root.ref_name)
+        if job is None:
+            active = root.jobs.active
+            data = {"job_id": active.id} if active else {}
+            raise Refusal(
+                busy, "The index is being brought up to date already; index_status tells how far it is.", data
+            )
+        return job
+
+    workspace = call.workspace
+    jobs = workspace.each(start)
+    first = next(iter(jobs.values()))
+    facts: dict[str, Any] = {"job_id": first.id, "status": first.status, "mode": mode, counted: None}
+    if workspace.several:
+        facts["jobs"] = [{"root": name, "job_id": job.id} for name, job in jobs.items()]
+    state = decide.protocol_state(indexed=True, job_active=True)
+    return Reply({**facts, "metadata": code_metadata.fields(state, workspace.ref_name)})
 
 
 def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
-    engine = workspace.engine
-    status = engine.status()
-    health = engine.health()
-    fingerprint = engine.fingerprint
+    every = workspace.each(lambda root: (_state(root), _embedder(root.engine)))
+    together = _together({name: state for name, (state, _) in every.items()})
     available, missing = grammars()
-    active = code_metadata.active_job(workspace.root)
-    failed = bool(health.problem) or status.indexing_status == "failed"
-    embedder: dict[str, Any] = {"available": fingerprint is not None}
-    if fingerprint is not None:
-        embedder |= {
-            "provider": fingerprint.provider,
-            "model": fingerprint.model,
-            "dimensions": fingerprint.dimensions,
-        }
-    else:
-        embedder["error"] = engine.model_problem
-    indexing = active is not None or status.indexing_status == "indexing"
+    words = {"failed": "error", "indexing": "indexing", "not_indexed": "warming", "ready": "ready"}
     facts: dict[str, Any] = {
-        "status": "error"
-        if failed
-        else "indexing"
-        if indexing
-        else "warming"
-        if status.indexing_status == "not_indexed"
-        else "ready",
+        "status": "error" if together.problem else words[together.status.indexing_status],
         "version": __version__,
-        "uptime_seconds": round(time.monotonic() - workspace.root.started, 3),
-        "sqlite_ok": not health.tables,
-        "fts_ok": not health.text_index,
+        "uptime_seconds": round(time.monotonic() - min(root.started for root in workspace.roots), 3),
+        "sqlite_ok": together.tables_ok,
+        "fts_ok": together.text_ok,
         "grammars": {"available": available, "missing": missing},
-        "embedder": embedder,
-        "active_job": active,
+        "embedder": min((embedder for _, embedder in every.values()), key=lambda embedder: embedder["available"]),
+        "active_job": together.active,
         "projects": [
-            {
-                "project_id": code_metadata.project_id(workspace.root.shown_folder),
-                "repo_root": workspace.root.shown_folder,
-                "index_status": "indexing" if active else status.indexing_status,
-                "ref": workspace.ref_name,
-            }
+            {"root": name, **_project(state), "embedder": embedder} if workspace.several else _project(state)
+            for name, (state, embedder) in every.items()
         ],
     }
-    if health.problem:
-        facts["problem"] = health.problem
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
+    if together.problem:
+        facts["problem"] = together.problem
+    return Reply({**facts, "metadata": together.metadata}, "projects")
+
+
+def _embedder(asked: Engine) -> dict[str, Any]:
+    """What makes the vectors of questions, or why nothing does."""
+    fingerprint = asked.fingerprint
+    if fingerprint is None:
+        return {"available": False, "error": asked.model_problem}
+    return {
+        "available": True,
+        "provider": fingerprint.provider,
+        "model": fingerprint.model,
+        "dimensions": fingerprint.dimensions,
+    }
 
 
 OUTLINE_CHARS = budget.DEFAULT_CHARS - 2_000

@@ -35,10 +35,6 @@ SNIPPET_CHARS = 200
 MAX_NAME = 1_000
 """Characters of a name; what is longer is none."""
 
-USUAL_CHARS, USUAL_LIMIT = 3_550, 10
-"""Characters that the results take by default, and for how many results. The fields of a result are long, and an agent
-seldom needs those of the last ones: these get one line each (`further_fields`)."""
-
 BODIES: Mapping[str, Literal["auto", "all", "none"]] = {
     "location": "none",
     "signature": "none",
@@ -104,7 +100,6 @@ def question(given: Arguments, config: Config, offset: int = 0) -> Query:
     cap = config.ratio_for("natural_language")
     in_order = reranker(config, mode) == "none"
     limit = given["limit"] if in_order else _fan_out(given).merged
-    usual = USUAL_CHARS * max(limit, USUAL_LIMIT) // USUAL_LIMIT
     return Query(
         given["query"],
         limit,
@@ -115,7 +110,7 @@ def question(given: Arguments, config: Config, offset: int = 0) -> Query:
         place_lines=TEXT_LINES,
         max_tokens=given.get("max_tokens") if in_order else None,
         bodies=BODIES[given["detail_level"]],
-        usual_chars=usual if in_order and given["detail_level"] == "auto" else None,
+        brief=in_order and given["detail_level"] == "auto",  # results have many fields: the last get a line each
         place_chars=PLACE_CHARS,
         offset=offset if in_order else 0,
     )

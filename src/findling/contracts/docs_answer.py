@@ -52,7 +52,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     report("query_docs", state)
     by_meaning = given["preferSemantic"] and state.state == "ready"
 
-    scope = scope_of(call, given.get("scope", {}))
+    scope = scope_of(call.workspace, given.get("scope", {}))
     found, state_of_index, absent = ask(
         call, given, scope, lambda opened: _answer(opened, query), query=query, by_meaning=by_meaning
     )

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
-def scope_of(call: Call, given: Arguments) -> DocumentScope:
+def scope_of(workspace: Workspace, given: Arguments) -> DocumentScope:
     """From ``planId``, ``pathPrefix`` and ``tags``, those that are given. Raises `InvalidInput`."""
     prefix = given.get("pathPrefix")
-    root = str(call.workspace.engine.root) if prefix and prefix.startswith("/") else ""  # else of a root's name
+    root = str(workspace.engine.root) if prefix and prefix.startswith("/") else ""  # else of a root's name
     return DocumentScope.of(plan=given.get("planId"), prefix=prefix, tags=given.get("tags", ()), root=root)
 
 

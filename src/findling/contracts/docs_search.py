@@ -79,7 +79,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
         meta = _nearness(near, calibration.similarity(near.best))
         return _results(opened, query, found, others), meta, _made_from(opened)
 
-    scope = scope_of(call, given)
+    scope = scope_of(call.workspace, given)
     answered, state_of_index, absent = ask(call, given, scope, look, query=query, by_meaning=ready)
     every, meta, made_from = answered or ([], {"used_semantic": False}, "")
     results = every[start:end]
@@ -220,22 +220,61 @@ def _joined(name: str, path: str) -> str:
 # --- vectors made again ----------------------------------------------------------------------------------------
 
 
+class _Made(Struct, frozen=True):
+    """What became of the vectors of a root. ``error``: why not all could be made, empty where nothing hindered it;
+    ``is_off``: none are wanted."""
+
+    error: dict[str, Any] = {}
+    is_off: bool = False
+    total: int = 0
+    indexed: int = 0
+    skipped: int = 0
+    mismatch: bool = False
+    errors: Sequence[dict[str, Any]] = ()
+
+
 def reindex_vectors(call: Call, given: Arguments) -> Reply:
     """Make vectors of documents again, wait until all is done, and tell what became of each. Raises `InvalidInput` and
     `IndexBusy`."""
     started = time.monotonic()
     workspace = call.workspace
-    workspace.engine.check_own_index("reindex_vectors")
-    scope = scope_of(call, given)
+    every = workspace.each(lambda root: _reindexed(call, workspace.alone(root), root, given))
+    made = list(every.values())
+    error = {} if any(not each.error for each in made) else made[0].error
+    if all(each.is_off for each in made):
+        return Reply(error, is_error=True)
+    errors = [each for of_root in made for each in of_root.errors]
+    facts: dict[str, Any] = {
+        **error,
+        "indexed": sum(each.indexed for each in made),
+        "skipped": sum(each.skipped for each in made),
+        "model_mismatch": any(each.mismatch for each in made),
+        "errors": errors,
+        "latency_ms": events.since(started),
+    }
+    if total := sum(each.total for each in made):
+        events.semantic_reindex(
+            total_docs=total,
+            indexed=facts["indexed"],
+            skipped=facts["skipped"],
+            errors=len(errors),
+            latency_ms=facts["latency_ms"],
+        )
+    if notes := [f"{name}: {each.error['message']}" for name, each in every.items() if each.error not in ({}, error)]:
+        facts["notes"] = notes
+    return Reply(facts, "errors", is_error=bool(error))
+
+
+def _reindexed(call: Call, workspace: Workspace, root: Root, given: Arguments) -> _Made:
+    """The same of one root, which is alone in the workspace."""
+    engine = root.engine
+    engine.check_own_index("reindex_vectors")
+    scope = scope_of(workspace, given)
     state = semantic_state(workspace)
     report("reindex_vectors", state)
-    if state.state == "disabled":
-        return Reply(state.error, is_error=True)
-    if state.state == "unavailable":
-        nothing: dict[str, Any] = {"indexed": 0, "skipped": 0, "model_mismatch": False, "errors": []}
-        return Reply({**state.error, **nothing, "latency_ms": events.since(started)}, is_error=True)
+    if state.state in ("disabled", "unavailable"):
+        return _Made(state.error, is_off=state.state == "disabled")
     mismatch = state.state == "mismatch"
-    engine = workspace.engine
     with engine.job(call.progress) as job:
         taken_in = engine.index(embed=False, progress=job)
         paths = engine.document_paths(scope)
@@ -243,29 +282,14 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
     not_read = [*taken_in.failed, *(file for file in taken_in.skipped if file.reason == "unreadable")]
     unread = [file for file in not_read if scope.allows_path(file.path) and language_of(file.path).kind == "docs"]
     errors = [
-        {"path": call.told(file.path), "error": file.detail or file.reason}
+        {"path": _joined(root.name, file.path), "error": file.detail or file.reason}
         for file in sorted((*done.failed, *unread), key=lambda file: file.path)
     ]
-    latency = events.since(started)
-    events.semantic_reindex(
-        total_docs=len(paths),
-        indexed=len(done.embedded),
-        skipped=len(done.skipped),
-        errors=len(errors),
-        latency_ms=latency,
-    )
-    facts = {
-        "indexed": len(done.embedded),
-        "skipped": len(done.skipped),
-        "model_mismatch": mismatch,
-        "errors": errors,
-        "latency_ms": latency,
-    }
+    error: dict[str, Any] = {}
     if done.problem is not None:  # it went away on the way; what was made stays
         gone = semantic_state(workspace)
-        said = gone.error if gone.code else {"error": done.problem.code, "message": str(done.problem)}
-        return Reply(said | facts, "errors", is_error=True)
-    return Reply(facts, "errors")
+        error = gone.error if gone.code else {"error": done.problem.code, "message": str(done.problem)}
+    return _Made(error, False, len(paths), len(done.embedded), len(done.skipped), mismatch, errors)
 
 
 # --- by their words, in an order that no vector has a say in ---------------------------------------------------------
@@ -328,7 +352,9 @@ def search_docs(call: Call, given: Arguments) -> Reply:
             found += sorted(matching, key=lambda item: item.order)
         return found, len(candidates) - read, opened.generation
 
-    answered, state_of_index, absent = ask(call, given, scope_of(call, given), look, query=query, by_meaning=False)
+    answered, state_of_index, absent = ask(
+        call, given, scope_of(call.workspace, given), look, query=query, by_meaning=False
+    )
     found, unread, made_from = answered or ([], 0, "")
     shown = [_match_facts(item, pretty=given["prettyPrint"]) for item in found[start:end]]
     facts: dict[str, Any] = {"results": shown, **absent_fields(absent), **state_of_index}

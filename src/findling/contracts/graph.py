@@ -14,7 +14,7 @@ from findling.contracts.files import clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
-from findling.model.types import Edge, EdgeResult, Query, Reference, Step, SymbolHit, SymbolResult
+from findling.model.types import ANSWER_CHARS, Edge, EdgeResult, Query, Reference, Step, SymbolHit, SymbolResult
 from findling.search.query import without_form
 
 MOST_NAMES = 6
@@ -22,9 +22,6 @@ MOST_NAMES = 6
 
 PLACES = 8
 """Places that answer a question; those in full are chosen by how sure the order is."""
-
-CHARS = 6_000
-"""What the places of an answer take."""
 
 PLACE_CHARS = 120
 """What the fields of a place take beside its path, its name and its body."""
@@ -65,7 +62,8 @@ def _names(query: str) -> list[str]:
 
 
 def _room(given: Arguments) -> int:
-    return min(CHARS, budget.allowed_chars(given.get("max_tokens")))
+    """What the places of an answer take."""
+    return ANSWER_CHARS if given.get("max_tokens") is None else budget.allowed_chars(given["max_tokens"])
 
 
 def _of_names(call: Call, given: Arguments, names: Sequence[str]) -> Reply | None:
@@ -121,7 +119,7 @@ def _of_question(call: Call, given: Arguments) -> Reply:
         given["query"],
         PLACES,
         wait_s=WAIT_S,
-        usual_chars=room,
+        brief=True,
         max_tokens=given.get("max_tokens"),
         place_chars=PLACE_CHARS,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from findling.contracts.untrusted import UntrustedText
+from findling.model.errors import FindlingError
 from findling.model.types import Progress
 
 if TYPE_CHECKING:
@@ -97,11 +98,10 @@ class Call(Struct, frozen=True):
 Handler = Callable[[Call, Arguments], Reply]
 
 
-class Refusal(Exception):
+class Refusal(FindlingError):
     """A call that cannot be answered: ``code`` for programs, ``message`` for people, ``data`` to go on from."""
 
     def __init__(self, code: str, message: str, data: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
         self.data = data or {}

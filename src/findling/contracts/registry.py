@@ -17,7 +17,6 @@ from findling.contracts.schema import validate
 from findling.contracts.tools import LIKE_CODE, Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
-from findling.model import errors
 from findling.model.errors import CAUSES, FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
@@ -47,7 +46,7 @@ def call(
         reply = _noted(several.handle(tool, Call(workspace, progress, notes, page.offset), given), notes)
         if reply.listing is not None:
             budget.check(page, reply.listing)
-    except (Refusal, FindlingError) as error:
+    except FindlingError as error:
         refusal = refusal_of(error, tool.family)
         if refusal.code in _NO_FILE:
             refusal.message = _with_nearest(refusal.message, workspace, given)
@@ -140,9 +139,9 @@ _AS_CODE = {
 }
 
 
-def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
+def refusal_of(error: FindlingError, family: Family) -> Refusal:
     """Any deliberate failure as a refusal with one of the family's codes."""
-    if isinstance(error, errors.FindlingError):
+    if not isinstance(error, Refusal):
         data = {"remedy": error.remedy} if error.remedy else {}
         error = Refusal(error.code, error.message if family in LIKE_CODE else str(error), data)
     if family not in LIKE_CODE or error.code in CODE_CODES:

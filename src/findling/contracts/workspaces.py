@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -36,6 +36,8 @@ WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
 
 _log = logging.getLogger(__name__)
+
+_Said = TypeVar("_Said")
 
 OPEN_REFS = 2
 """Refs that stay open beside what is checked out, as in the engine."""
@@ -333,6 +335,11 @@ class Workspace:
         known = next((known for known in kept if known.engines == engines), None) or engine.Engines(engines)
         self._shared.engines = [known, *(each for each in kept if each is not known)][:KEPT]
         return known
+
+    def each(self, ask: Callable[[Root], _Said]) -> dict[str, _Said]:
+        """What each root says, by name ('' of one that is alone). Roots that fail are among the `problems`; raises what
+        the first of them says where all fail."""
+        return self._engines.each(lambda name: ask(self.by_name[name])) if self.several else {"": ask(self.root)}
 
     @property
     def problems(self) -> Mapping[str, FindlingError]:

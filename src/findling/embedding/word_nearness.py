@@ -76,8 +76,10 @@ class NameCosines:
         known = [self._known[name] for name in names]
         some = [at for at, (rows, _) in enumerate(known) if rows]
         if some:
-            different, place = np.unique([row for rows, _ in known for row in rows], return_inverse=True)
-            vectors = self._embedder.vectors(different.tolist())
+            every = [row for rows, _ in known for row in rows]
+            different = {row: at for at, row in enumerate(sorted(set(every)))}  # np.unique would import numpy.ma
+            place = [different[row] for row in every]
+            vectors = self._embedder.vectors(list(different))
             dots: NDArray[np.float32] = np.einsum("nd,d->n", vectors, self._embedder.encode_query(text))
             sums = np.add.reduceat(dots[place], _starts([len(known[at][0]) for at in some]))
             found[some] = sums / np.array([known[at][1] for at in some])

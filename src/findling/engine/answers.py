@@ -21,8 +21,8 @@ from findling.engine import scope as scopes
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
 from findling.engine.scope import no_file_fits
-from findling.engine.searched import OpenCollection, Searched, coverage_of_names, joined_coverage, not_searched
-from findling.engine.state import coverage
+from findling.engine.searched import OpenCollection, Searched, coverage_of_names, not_searched
+from findling.engine.state import coverage, joined_coverage
 from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of

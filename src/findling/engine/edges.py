@@ -18,7 +18,8 @@ from findling import reading, search, sources
 from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore, find_ref
 from findling.engine.scope import no_file_fits
-from findling.engine.searched import OpenCollection, Searched, coverage_of_names, joined_coverage, not_searched
+from findling.engine.searched import OpenCollection, Searched, coverage_of_names, not_searched
+from findling.engine.state import joined_coverage
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count

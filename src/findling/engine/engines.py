@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 
@@ -25,6 +24,7 @@ from findling.engine.questions import Questions
 from findling.engine.scope import relative
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput, NotFound
 from findling.model.types import Coverage, FileMatches, Freshness, GrepOptions, GrepResult
+from findling.search.scope import glob_matcher
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
@@ -104,8 +104,13 @@ class Engines(Questions):
         """As `Engine.freshen`; the time is for all together."""
         return _joined(self._freshened(asked))
 
-    def _freshened(self, asked: Question) -> dict[str, tuple[Freshness, str]]:
+    def each(self, ask: Callable[[str], _Answer]) -> dict[str, _Answer]:
+        """What ``ask`` gives for each name. Those for which it fails are among the ``problems``; raises what the first
+        of them says where it fails for all."""
         self._forget_problems()
+        return of_each({name: name for name in self.engines}, ask, self.problems)
+
+    def _freshened(self, asked: Question) -> dict[str, tuple[Freshness, str]]:
         time_s = shares(asked.wait_s, len(self.engines))
 
         def freshen(name: str) -> tuple[Freshness, str]:
@@ -115,7 +120,7 @@ class Engines(Questions):
                 raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
             return found
 
-        self.fresh = of_each({name: name for name in self.engines}, freshen, self.problems)
+        self.fresh = self.each(freshen)
         return self.fresh
 
     def grep(
@@ -131,14 +136,14 @@ class Engines(Questions):
     ) -> SeveralGreps:
         """As `Engine.grep_stream`, of one after the other; at most ``limit`` lines of each."""
         self._forget_problems()
-        globs = {name: globs_in(name, options.get("path_globs", ())) for name in self.engines}
+        matches = glob_matcher(options.get("path_globs", ()))
 
         def begin(name: str) -> Grep:
-            own = cast("GrepOptions", {**options, "path_globs": globs[name]})
+            before = "" if name == BESIDE else f"{name}/"
+            own = cast("GrepOptions", {**options, "path_globs": (), "within": lambda path: matches(f"{before}{path}")})
             return self.engines[name].grep_stream(pattern, limit=limit, **own)
 
-        asked = {name: name for name, own in globs.items() if own is not None}
-        return SeveralGreps(pattern, of_each(asked, begin, self.problems))
+        return SeveralGreps(pattern, of_each({name: name for name in self.engines}, begin, self.problems))
 
     def file_symbols(self, path: str) -> FileSymbols | None:
         """As `Engine.file_symbols`. Raises `NotFound`."""
@@ -166,7 +171,7 @@ class Engines(Questions):
 
     def coverage(self) -> Coverage:
         """As `Engine.coverage`."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.coverage() for engine in self.engines.values()), (engine.root for engine in self.engines.values())
         )
 
@@ -186,7 +191,7 @@ class Engines(Questions):
 
     def never_indexed(self) -> Coverage:
         """As `Engine.never_indexed`, of those that the last question searched."""
-        return parts.searched.joined_coverage(
+        return parts.state.joined_coverage(
             (engine.never_indexed() for _, engine in self._searchable()),
             (engine.root for _, engine in self._searchable()),
         )
@@ -264,39 +269,6 @@ def collection_of(names: Container[str], path: str) -> tuple[str, str] | None:
     return (BESIDE, path) if BESIDE in names else None
 
 
-def globs_in(name: str, globs: Sequence[str]) -> tuple[str, ...] | None:
-    """Globs of paths that begin with the names of collections, as they are inside of one; None where they leave it out
-    as a whole."""
-    found = []
-    wanted = False
-    for glob in globs:
-        bare = glob.removeprefix("!")
-        inner = _glob_in(name, bare)
-        if bare != glob and inner == "":
-            return None
-        wanted = wanted or (bare == glob and inner == "")
-        if inner:
-            found.append(f"!{inner}" if bare != glob else inner)
-    positive = [glob for glob in found if glob[0] != "!"]
-    if wanted:
-        return tuple(glob for glob in found if glob[0] == "!")
-    return tuple(found) if positive or all(glob[0] == "!" for glob in globs) else None
-
-
-def _glob_in(name: str, glob: str) -> str | None:
-    """A glob inside of a collection: '' for all of it, None for nothing."""
-    rooted = glob.startswith("/") or "/" in glob.rstrip("/")
-    if name == BESIDE or glob.startswith("**"):
-        return glob
-    above, parts = name.split("/"), glob.strip("/").split("/")
-    if not rooted:
-        return "" if any(fnmatchcase(part, parts[0]) for part in above) else glob
-    if not all(fnmatchcase(part, asked) for part, asked in zip(above, parts, strict=False)):
-        return None
-    rest = "/".join(parts[len(above) :])
-    return f"/{rest}" if rest and rest != "**" else ""
-
-
 def _of_one(asked: Question, name: str) -> Question:
     """A question as one engine has it, without its name before paths."""
     inner = [path.removeprefix(f"{name}/") for path in asked.files if path.startswith(f"{name}/")]
@@ -312,9 +284,9 @@ def of_each(
     for name, each in every.items():
         try:
             found[name] = ask(each)
-        except (Cancelled, InvalidInput):  # of the question, not of what is asked
-            raise
         except FindlingError as error:
+            if error.code in (Cancelled.code, InvalidInput.code):  # of the question, not of what is asked
+                raise
             failed[name] = error
     if failed and not found:
         raise next(iter(failed.values()))

@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
+import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import suppress
 from itertools import accumulate
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from findling import reading
-from findling.embedding import BUNDLED, coding_of
+from findling.embedding import coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
 from findling.model.plurals import count
@@ -29,7 +29,7 @@ from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
 from findling.reading.embedded import texts_of
 from findling.reading.limits import ChunkLimits
-from findling.reading.pool import Worker, start_ahead
+from findling.reading.pool import Answer, Worker
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
@@ -56,9 +56,9 @@ READ_BYTES = 2_000_000
 LARGE_BYTES, LARGE_FILES = 200_000, 12
 """A larger file is read only if it is among the first ``LARGE_FILES``: it takes the time of twenty others."""
 
-WORTH_BYTES, OF_FIVE, WORKER_S = 300_000, 3, 5.0
-"""If there is at least this much text, another process reads three of every five files, and may take this many
-seconds."""
+WORTH_BYTES, PART_BYTES, WORKER_S = 300_000, 60_000, 5.0
+"""If there is at least this much text, another process reads some of it, in parts of this size, and may take this many
+seconds for one."""
 
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""
@@ -75,6 +75,10 @@ SCAN_S, LEAST_SCAN_S = 5.0, 1.0
 question up for longer."""
 
 
+LONG_S = 100.0
+"""Times from here on are told in minutes."""
+
+
 class Kept(Struct):
     """What was read for questions so far: a later one finds it read. ``states``: size and `files.stamp_of` by path."""
 
@@ -86,7 +90,8 @@ class Kept(Struct):
 class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
-    empty. ``embedder``: whose vectors what was read has, None for none. ``goes_on``: somebody finishes the index."""
+    empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
+    for the whole index, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
 
     index: JoinedIndex
     scan: Scan
@@ -94,16 +99,21 @@ class FirstAnswer(Struct):
     found: Sequence[Found]
     indexed: IndexReader | None
     embedder: Embedder | None
+    index_s: float = 0.0
     goes_on: bool = False
 
     @property
     def note(self) -> str:
         """What an answer says of it."""
+        if self.found and not (self.scan.files or self.scan.left or self.indexed):
+            return f"None of the {count(len(self.found), 'file')} here is text, not {self.found[0][0]!r} for one."
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         if self.goes_on:
-            index = "an index is being built in the background"
+            after = f"{self.index_s / 60:.0f} min" if self.index_s >= LONG_S else f"{math.ceil(self.index_s)} s"
+            when = f", ready in about {after}" if self.index_s else ""
+            index = f"an index is being built in the background{when}"
         else:
             index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
         return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {index}."
@@ -132,9 +142,11 @@ class FirstAnswer(Struct):
         )
 
 
-def first_answer(opened: OpenStore, question: Question, found: list[Found], began: float) -> FirstAnswer:
+def first_answer(
+    opened: OpenStore, question: Question, found: list[Found], began: float, worker: Worker | None = None
+) -> FirstAnswer:
     """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
-    not in the index yet."""
+    not in the index yet. ``worker`` reads some of it."""
     options = opened.configuration.wanted
     waiting = {path: (size, stamp) for path, size, stamp in found}
     named = [path for path in question.files if path in waiting]
@@ -146,8 +158,10 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
     for path in gone:
         del states[path]
     opened.kept = None  # until all of it is there
-    size = 0 if states else sum(size for _, size, _ in found)
-    with opened.open_files() as files, _beside(opened, size, vectors=kept.embedded) as worker:
+    if worker is not None and (states or sum(size for _, size, _ in found) < WORTH_BYTES):
+        worker.end()
+        worker = None
+    with opened.open_files() as files:
         embedder = opened.semantics.at_once() if kept.embedded else None
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         asked = _asked(question, files, options.max_bytes)
@@ -155,22 +169,29 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
         index.publish({}, gone)
         best = dict.fromkeys((*named, *proposed.best))
         new = [(place, path) for place, path in enumerate(best) if path not in states]
-        limits, chosen = opened.configuration.limits, _read(files, new, options, states)
+        reading_began = time.monotonic()
+        limits, chosen = opened.configuration.limits, list(_read(files, new, options, states))
         for file in take_in(index, chosen, limits=limits, embedder=embedder, worker=worker):
             if file.reason == "failed":  # perhaps for want of time: the next question tries again
                 del states[file.path]
     opened.kept = kept
-    index.statistics = _statistics(index, proposed)
+    took_s = (time.monotonic() - reading_began) * (1 if worker is None else 2)
+    read_bytes = sum(len(data) for _, data in chosen)
+    index_s = took_s * sum(size for _, size, _ in found) / read_bytes if read_bytes else 0.0
     parts = [Part(index, model_id=MODEL)]
     indexed: IndexReader | None = None
+    known: Mapping[str, tuple[int, int]] = {}
     if opened.exists:
         reader = opened.reader
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader
+            known = reader.listed.known_files() if indexed is not None else {}
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))
-    return FirstAnswer(JoinedIndex(parts), proposed, states, found, indexed, embedder)
+    lacking = [file for file in found if known.get(file[0]) != file[1:]]  # without what was indexed meanwhile
+    index.statistics = _statistics(index, proposed, len(found) - len(lacking))
+    return FirstAnswer(JoinedIndex(parts), proposed, states, lacking, indexed, embedder, index_s)
 
 
 def _asked(question: Question, files: Files, max_bytes: int) -> Asked:
@@ -230,13 +251,14 @@ def _read(
         yield path, read[1]
 
 
-def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
-    """Statistics of all scanned files; their lengths are estimated from those that were read."""
+def _statistics(index: MemoryIndex, scanned: Scan, indexed: int) -> Statistics:
+    """Statistics of the scanned files but for those that are ``indexed`` by now; their lengths are estimated from those
+    that were read."""
     manifest = index.manifest
     read = sum(file.size for file in index.listing()) or 1
     share = scanned.bytes / read
     return Statistics(
-        files=scanned.files,
+        files=max(0, scanned.files - indexed),
         files_with={term_key(term): count for term, count in scanned.files_with.items()},
         body_terms=round(manifest.body_terms * share) if manifest else 0,
         name_terms=round(manifest.name_terms * share) if manifest else 0,
@@ -245,15 +267,6 @@ def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
 
 MODEL = 1
 """The number of the one model whose vectors such an index has."""
-
-
-def _beside(opened: OpenStore, size: int, *, vectors: bool) -> AbstractContextManager[Worker | None]:
-    """A process that reads some of the files, if there are enough bytes and a free processor. It starts while files
-    are scanned. ``vectors``: it makes those too, if they are the bundled model's."""
-    if size < WORTH_BYTES or (os.cpu_count() or 1) == 1:
-        return nullcontext()
-    expected = opened.semantics.expected() if vectors else None
-    return start_ahead(opened.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
 
 
 def take_in(
@@ -269,25 +282,29 @@ def take_in(
 
     With an ``embedder`` their chunks get its vectors; a ``worker`` reads some of them meanwhile.
     """
-    left_out: list[SkippedFile] = []
-    standing: dict[str, int] = {}
+    files = list(files)
+    answers: dict[str, Answer] = {}
     vectors: dict[str, NDArray[np.int8]] = {}
-    for part in _prepared(list(files), limits or ChunkLimits(), worker):
+    for part in _prepared(files, limits or ChunkLimits(), worker):
         texts: dict[str, list[str]] = {}
         for path, data, answer in part:
-            if isinstance(answer, SkippedFile):
-                left_out.append(answer)
-                continue
-            found = answer.reading if isinstance(answer, Embedded) else answer
-            standing[path] = index.put(hashlib.sha256(data).digest(), found)
+            answers[path] = answer.reading if isinstance(answer, Embedded) else answer
             if embedder is None:
                 continue
             if isinstance(answer, Embedded):
                 vectors[path] = _rows(answer.data, embedder)
-            else:
-                texts[path] = texts_of(path, found, data)
+            elif isinstance(answer, Reading):
+                texts[path] = texts_of(path, answer, data)
         if embedder is not None:
             vectors |= _embedded(texts, embedder)
+    left_out: list[SkippedFile] = []
+    standing: dict[str, int] = {}
+    for path, data in files:  # in this order, whoever has read them
+        found = answers[path]
+        if isinstance(found, SkippedFile):
+            left_out.append(found)
+        elif isinstance(found, Reading):
+            standing[path] = index.put(hashlib.sha256(data).digest(), found)
     index.publish(standing, [file.path for file in left_out])
     for path, rows in vectors.items():
         file = index.file_at(path)
@@ -296,24 +313,50 @@ def take_in(
     return left_out
 
 
-_Answered = list[tuple[str, bytes, "Reading | Embedded | SkippedFile"]]
+_Files = list[tuple[str, bytes]]
+_Answered = list[tuple[str, bytes, Answer]]
 
 
-def _prepared(files: list[tuple[str, bytes]], limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
-    """Each file with what is known of it, those read here before those that a worker reads meanwhile. A file that
-    the worker does not answer in time is left out."""
-    given: list[tuple[str, bytes, bool]] = []
+def _prepared(files: _Files, limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
+    """Each file with what is known of it. A worker that is ready takes a part of them whenever it has done one; a file
+    that it does not answer in time is left out."""
+    left = deque(files)
+    answered: SimpleQueue[_Answered] = SimpleQueue()
     if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
-        given = [(path, data, True) for place, (path, data) in enumerate(files) if place % 5 < OF_FIVE]
-        files = [file for place, file in enumerate(files) if place % 5 >= OF_FIVE]
-    with ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(worker.ask, given, WORKER_S) if worker is not None and given else None
-        yield [(path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in files]
-        answers = (asked.result() if asked else None) or ["not read in time"] * len(given)
-    yield [
-        (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
-        for (path, data, _), answer in zip(given, answers, strict=True)
-    ]
+        threading.Thread(target=_read_beside, args=(worker, left, answered), daemon=True).start()
+    done = 0
+    while done < len(files):
+        part: _Answered = [
+            (path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in _next(left)
+        ]
+        part = part or answered.get()
+        done += len(part)
+        yield part
+
+
+def _read_beside(worker: Worker, left: deque[tuple[str, bytes]], answered: SimpleQueue[_Answered]) -> None:
+    ready = worker.ask([], WORKER_S) is not None
+    while ready and (part := _next(left)):
+        answers = worker.ask([(path, data, True) for path, data in part], WORKER_S)
+        ready = answers is not None
+        answers = answers or ["not read in time"] * len(part)
+        answered.put(
+            [
+                (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
+                for (path, data), answer in zip(part, answers, strict=True)
+            ]
+        )
+
+
+def _next(left: deque[tuple[str, bytes]]) -> _Files:
+    """Files for one part, which nobody else gets; none when none is left."""
+    part: _Files = []
+    size = 0
+    with suppress(IndexError):  # none is left
+        while size < PART_BYTES:
+            part.append(left.popleft())
+            size += len(part[-1][1])
+    return part
 
 
 def _embedded(texts: dict[str, list[str]], embedder: Embedder) -> dict[str, NDArray[np.int8]]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
 from findling import sources
+from findling.embedding import BUNDLED
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.remote.store import RemoteStore
@@ -22,11 +23,13 @@ from findling.engine.store import CHECK_PAUSE, WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, IndexReport, Progress, TreeState
+from findling.reading.pool import start_ahead
 from findling.store import local as stored
 from findling.store.local.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
     from findling.engine.first_answers import FirstAnswer
+    from findling.reading.pool import Worker
     from findling.sources.looking import Changes
     from findling.sources.selection import Found
 
@@ -378,32 +381,48 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     began, wait_s = time.monotonic(), asked.wait_s
     tell = asked.progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
-    lacks = None if wait_s is None or not asked.asks else _not_indexed(store)
     report: IndexReport | None = None
-    # What is indexed by a recipe nobody finishes in the background.
-    if lacks is None or lacks.is_little or store.configuration.recipe is not None:
-        deadline = None if wait_s is None else began + wait_s
-        report = _run_over_all(store, deadline, asked.progress, embed=not asked.text_only or wait_s is not None)
-        if report is not None:
-            _note(store, report.notes)
-        if report is not None and report.complete:
-            return _after(began)
-    if lacks is not None:
-        _note(store, lacks.notes)
-        tell(Progress("indexing", 0, len(lacks.files)))
-        first = _answer_first(store, _lacking(store, lacks.files), asked, began)
-        first.goes_on = parts.index_jobs.start(store)
-        return "syncing", "the index is not ready"
+    scans = wait_s is not None and asked.asks
+    with _reader_beside(store, asked) if scans else nullcontext() as worker:
+        lacks = _not_indexed(store) if scans else None
+        # What is indexed by a recipe nobody finishes in the background.
+        if lacks is None or lacks.is_little or store.configuration.recipe is not None:
+            if worker is not None:
+                worker.end()
+            deadline = None if wait_s is None else began + wait_s
+            report = _run_over_all(store, deadline, asked.progress, embed=not asked.text_only or wait_s is not None)
+            if report is not None:
+                _note(store, report.notes)
+            if report is not None and report.complete:
+                return _after(began)
+        if lacks is not None:
+            _note(store, lacks.notes)
+            tell(Progress("indexing", 0, len(lacks.files)))
+            first = _answer_first(store, _lacking(store, lacks.files), asked, began, worker)
+            first.goes_on = parts.index_jobs.start(store)
+            return "syncing", "the index is not ready"
     if report is None:
         return BUSY
     parts.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
-def _answer_first(store: OpenStore, found: list[Found], asked: Question, began: float) -> FirstAnswer:
+def _reader_beside(store: OpenStore, asked: Question) -> AbstractContextManager[Worker | None]:
+    """A process that reads some of the files, where there is a second processor and nothing was read yet. It starts
+    before it is known whether there is enough to read, as it takes longer than listing the files. It makes vectors,
+    too, if they are the bundled model's."""
+    if store.kept is not None or (os.cpu_count() or 1) == 1:
+        return nullcontext()
+    expected = store.semantics.expected() if asked.embed else None
+    return start_ahead(store.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
+
+
+def _answer_first(
+    store: OpenStore, found: list[Found], asked: Question, began: float, worker: Worker | None = None
+) -> FirstAnswer:
     """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
-    first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began)
+    first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began, worker)
     return first
 
 

@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
+from findling.config.sources import CONFIG_VARIABLE
 from findling.engine.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
 from findling.model.errors import Cancelled, FindlingError, IndexBusy, NotFound
 from findling.model.types import Progress
+from findling.outbound import certificates
 from findling.store import local as store
 from findling.store.local import layout
 
@@ -426,6 +428,10 @@ class RunningJob:
             self.record()
 
 
+_PATHS: Final = (CONFIG_VARIABLE, *certificates.VARIABLES)
+"""Variables of the environment that name a file or a folder."""
+
+
 def start_process(
     module: str,
     *arguments: str,
@@ -437,8 +443,11 @@ def start_process(
 ) -> subprocess.Popen[bytes]:
     """Run a module in a process of its own: Ctrl-C and the end of the terminal are for the one that asked.
 
-    ``flags``: to create it with, on Windows. Raises OSError.
+    ``env``: its environment, in which the paths of `_PATHS` become absolute, as it runs in another folder. ``flags``:
+    to create it with, on Windows. Raises OSError.
     """
+    env = os.environ if env is None else env
+    env = {**env, **{name: os.path.abspath(env[name]) for name in _PATHS if env.get(name)}}  # noqa: PTH100
     apart: dict[str, Any] = {"creationflags": flags | getattr(subprocess, "CREATE_NO_WINDOW", 0)}
     if os.name == "posix":
         apart = {"start_new_session": True}

@@ -107,7 +107,7 @@ def may_be_asked(
         if wanted is None and kind is None:
             return True
         found = language_of(path)
-        return wanted in (None, found.id) and is_of_kind(kind, found.kind, path)
+        return wanted in (None, found.id) and is_of_kind(kind, path, found.id, found.kind)
 
     return may
 
@@ -154,7 +154,7 @@ def no_file_fits(searched: Searched, query: Query) -> str:
             lies_in(file.path, folder) and matches(file.path)
             for matches in [glob_matcher(globs)]
             for file in files
-            if language in (None, file.language) and is_of_kind(kind, file.kind, file.path)
+            if language in (None, file.language) and is_of_kind(kind, file.path, file.language, file.kind)
         )
 
     if fit(path_globs):

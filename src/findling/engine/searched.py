@@ -6,7 +6,7 @@ A file's text is read through the collection that has it. Must not know what is 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from findling.engine.refs import RefStore
 from findling.engine.scope import nothing_here
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
-from findling.engine.state import coverage, coverage_of
+from findling.engine.state import coverage, coverage_of, joined_coverage
 from findling.engine.store import OpenStore
 from findling.model.plurals import count
 from findling.model.rows import FileRow
@@ -266,31 +266,6 @@ class _JoinedFiles:
         return self._sources[at].read(replace(ref, path=path, blob_id=blob_id), of_use)
 
 
-def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverage:
-    """The coverage of several collections together. ``roots``: their folders; one that lies in another is left out
-    there, and searched all the same."""
-    found = list(every)
-    if len(found) == 1:
-        return found[0]
-    skipped: Counter[str] = Counter()
-    for each in found:
-        skipped.update(each.skipped)
-    folders = set(roots)
-    skipped["nested_repository"] -= sum(not folders.isdisjoint(folder.parents) for folder in folders)
-    skipped = +skipped
-    return replace(
-        found[0],
-        files=sum(each.files for each in found),
-        chunks=sum(each.chunks for each in found),
-        embedded_chunks=sum(each.embedded_chunks for each in found),
-        pending_files=sum(each.pending_files for each in found),
-        skipped=dict(skipped),
-        complete=all(each.complete for each in found),
-        scanned=sum(each.scanned for each in found),
-        vectors_wanted=any(each.vectors_wanted for each in found),
-    )
-
-
 def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
     """Notes on files that should have been searched and were not."""
     pairs = zip(searched.collections, every, strict=True)
@@ -315,8 +290,11 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     if nothing := nothing_here(store, covered.files):
         return nothing
     unread = covered.unread
+    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
+    if not covered.files and covered.skipped:
+        why = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in covered.skipped.items())
+        return [f"No file here can be searched ({why}); {status} lists them."]
     if not unread:
         return []
     were = "was" if unread == 1 else "were"
-    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
     return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import sources
-from findling.engine import parts
+from findling.engine import parts, remote
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.remote.store import SCHEMA_VERSION, RemoteStore
@@ -60,6 +60,31 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
         job = parts.index_jobs.active_job(store)
         pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
+
+
+def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverage:
+    """The coverage of several collections together. ``roots``: their folders; one that lies in another is left out
+    there, and searched all the same."""
+    found = list(every)
+    if len(found) == 1:
+        return found[0]
+    skipped: Counter[str] = Counter()
+    for each in found:
+        skipped.update(each.skipped)
+    folders = set(roots)
+    skipped["nested_repository"] -= sum(not folders.isdisjoint(folder.parents) for folder in folders)
+    skipped = +skipped
+    return replace(
+        found[0],
+        files=sum(each.files for each in found),
+        chunks=sum(each.chunks for each in found),
+        embedded_chunks=sum(each.embedded_chunks for each in found),
+        pending_files=sum(each.pending_files for each in found),
+        skipped=dict(skipped),
+        complete=all(each.complete for each in found),
+        scanned=sum(each.scanned for each in found),
+        vectors_wanted=any(each.vectors_wanted for each in found),
+    )
 
 
 class Health(Struct, frozen=True):
@@ -157,10 +182,29 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
         return _no_status(store, "failed", [str(error)])
 
 
+_WORST: Sequence[IndexingStatus] = ("failed", "indexing", "not_indexed", "ready")
+
+
+def together(every: Sequence[Status]) -> Status:
+    """The status of several indexes: the worst state of any, the counts of all. By ``last_indexed_at`` all were; the
+    first index gives what has no sum."""
+    languages: Counter[str] = Counter()
+    for each in every:
+        languages.update(each.languages)
+    coverage = joined_coverage((each.coverage for each in every), (Path(each.root) for each in every))
+    dates = [each.last_indexed_at for each in every]
+    return replace(
+        every[0],
+        indexing_status=min((each.indexing_status for each in every), key=_WORST.index),
+        coverage=coverage,
+        symbols=sum(each.symbols for each in every),
+        languages=languages,
+        last_indexed_at=min(dates) if all(dates) else "",
+    )
+
+
 def _remote_status(store: RemoteStore) -> Status:
     """The state of a view in a shared store."""
-    from findling.store import postgresql  # an extra
-
     embedder = store.semantics.embedder()
     engine = store.engine if not store.configuration.person else None  # where it is concerns no user
     reader = store.remote
@@ -183,7 +227,7 @@ def _remote_status(store: RemoteStore) -> Status:
             notes=(
                 *found.notes,
                 *([store.semantics.problem] if store.semantics.problem else ()),
-                *([f"Milvus: {postgresql.said_of(store.database, engine)}"] if engine else ()),
+                *([f"Milvus: {remote.said_of(store.database, engine)}"] if engine else ()),
             ),
         )
 

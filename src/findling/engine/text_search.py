@@ -18,7 +18,7 @@ from findling.model.format_names import format_of
 from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
 from findling.outbound.files import Files, NotRead
-from findling.search.scope import lies_in
+from findling.search.scope import glob_matcher, lies_in
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
 
@@ -39,9 +39,11 @@ def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], opti
     language = options.get("language")
     names = (language,) if isinstance(language, str) else tuple(language or ())
     paths = tuple(options.get("paths", ())) or ((folder,) if folder else ())
-    scope = search.Scope(
-        tuple(map(_language, names)), tuple(options.get("path_globs", ())), paths, options.get("tests", True)
-    )
+    within, globs = options.get("within"), options.get("path_globs")
+    if globs:
+        matches, asked = glob_matcher(globs), within
+        within = matches if asked is None else lambda path: asked(path) and matches(path)
+    scope = search.Scope(tuple(map(_language, names)), paths, within, options.get("tests", True))
     lines = options.get("context", 0)
     given: dict[str, Any] = {"before": lines, "after": lines}
     if (config := store.configuration.config) is not None:
@@ -50,7 +52,7 @@ def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], opti
     return search.GrepRequest(pattern if isinstance(pattern, str) else tuple(pattern), scope=scope, **given)
 
 
-_OTHERWISE: Final = ("context", "language", "paths", "path_globs", "tests", "sort")
+_OTHERWISE: Final = ("context", "language", "paths", "path_globs", "within", "tests", "sort")
 """Options that are no fields of a request."""
 
 
@@ -198,7 +200,7 @@ class SearchedFiles:
         else:
             inside = self._listed.known - set(self._left_out_inside)
         to_read = (path for path, _, _ in self._to_read)
-        if scope.tests and not (scope.path_globs or scope.paths):
+        if scope.tests and not (scope.within or scope.paths):
             return len(inside) + len(self._to_read)
         return sum(map(allowed, inside)) + sum(map(allowed, to_read))
 

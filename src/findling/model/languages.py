@@ -127,6 +127,14 @@ def language_of(path: str, head: bytes = b"") -> Language:
     return _from_head(head[:_HEAD_BYTES]) if head else TEXT
 
 
+def is_document(path: str, language: str, kind: str) -> bool:
+    """Whether a file counts as a document. Text under a name with an ending that nobody knows does not: what it holds
+    is indexed as text, but it may as well be a test's expected output."""
+    name = path.rpartition("/")[2].lower()
+    known = language != TEXT.id or "." not in name or name.partition(".")[0] in TEXT.filenames
+    return kind == "docs" and (known or name.endswith(TEXT.extensions))
+
+
 def find_language(name_or_alias: str) -> Language | None:
     """The language that people call ``name_or_alias`` (id, display name, alias or ``.ext``), or None."""
     key = name_or_alias.strip().lower()

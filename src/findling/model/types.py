@@ -8,7 +8,7 @@ their unit in the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, Self, TypedDict
 
 from msgspec import Struct
@@ -275,7 +275,8 @@ class GrepOptions(TypedDict, total=False):
 
     ``literal``: every character means itself. ``word``: matches must not touch further word characters.
     ``inverted``: the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders
-    from the root, instead of all that the engine was opened for. ``language``: its id, name or alias, or several,
+    from the root, instead of all that the engine was opened for. ``path_globs``: as for a search. ``within``: a test
+    that the path of a file has to pass, too. ``language``: its id, name or alias, or several,
     ``!`` before one that is left out. ``tests``: False leaves out files that are tests. ``context``: lines around
     each match, or ``before`` and ``after``; ``definitions``: the whole definition around it. ``per_file``: most
     lines of one file. ``replacement``: what takes the place of each match in what is answered, with ``$1`` for a
@@ -293,6 +294,7 @@ class GrepOptions(TypedDict, total=False):
     multiline: bool
     paths: Sequence[str]
     path_globs: Sequence[str]
+    within: Callable[[str], bool]
     language: str | Sequence[str] | None
     tests: bool
     context: int
@@ -562,6 +564,12 @@ class Gate(Struct, frozen=True):
     closed: bool = False
 
 
+ANSWER_CHARS = 6_000
+"""The most that an answer shows where nothing is said of its length: in a command, over MCP and in Python alike. With
+3,500 a definition of usual length is cut before the lines that decide; from 6,000 to 8,000 every answer costs a third
+more, and the file that is looked for comes later."""
+
+
 class Query(Struct, frozen=True):
     """What is asked. ``limit`` counts places in the answer (1 to 1000), ``offset`` those before them: the next page of
     the same list.
@@ -573,9 +581,9 @@ class Query(Struct, frozen=True):
     ``notes``: what there is to say of the question, that its text was cut.
 
     ``bodies``: which places are shown in full, ``auto`` for the first where the order is sure and three where it is
-    open. They and the places are bounded by ``max_tokens``; where nothing is said the places are not, unless there are
-    ``usual_chars`` for all. ``place_chars``: what is written of a place beside its path and its name. ``screen_lines``:
-    so many lines are seen at once.
+    open. ``max_tokens`` bounds the answer, `ANSWER_CHARS` where it is None; then all places are listed, but with
+    ``brief`` only those whose lists of fields leave half of the room to text. ``place_chars``: what is written of a
+    place beside its path and its name. ``screen_lines``: so many lines are seen at once.
     """
 
     text: str
@@ -593,7 +601,7 @@ class Query(Struct, frozen=True):
     place_lines: int = 0
     notes: tuple[str, ...] = ()
     bodies: Literal["auto", "all", "none"] = "auto"
-    usual_chars: int | None = None
+    brief: bool = False
     place_chars: int = 0
     screen_lines: int | None = None
     offset: int = 0
@@ -765,7 +773,7 @@ class SearchResult(Table, IndexState, frozen=True):
     known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead, and there are
     none where nothing is near enough. ``groups``: where both code and documents may be meant, these two, the surer
     first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the hits beyond
-    the usual length of an answer that has one (`Query.usual_chars`). ``lacking``: as in `Confidence`. ``chain``: where
+    the usual length of a brief one (`Query.brief`). ``lacking``: as in `Confidence`. ``chain``: where
     the question is how something comes about, the calls that connect the places that answer.
     """
 

@@ -13,6 +13,8 @@ _FILES: Final = ("GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 _FOLDERS: Final = ("GIT_SSL_CAPATH", "SSL_CERT_DIR")
 """Variables, of which the first that is set counts. OpenSSL reads the last of each by itself."""
 
+VARIABLES: Final = (*_FILES, *_FOLDERS)
+
 
 def tls_context() -> ssl.SSLContext:
     """A context for clients, which verifies names. Raises OSError for a named file that cannot be read."""
@@ -29,9 +31,10 @@ def tls_context() -> ssl.SSLContext:
 
 
 def git_variables() -> dict[str, str]:
-    """The authorities that the environment names, in git's own variables, the only ones that it reads."""
+    """The authorities that the environment names, in git's own variables, the only ones that it reads. Their paths hold
+    in any folder: git runs in another one."""
     found = {"GIT_SSL_CAINFO": _first(_FILES), "GIT_SSL_CAPATH": _first(_FOLDERS)}
-    return {name: path for name, path in found.items() if path}
+    return {name: os.path.abspath(path) for name, path in found.items() if path}  # noqa: PTH100
 
 
 def _first(names: Iterable[str]) -> str:

@@ -219,12 +219,9 @@ def file_trigrams(data: bytes) -> bytes:
     if not lowered.isascii():
         for letter, ascii_letter in _FOLD_TO_ASCII:
             folded = folded.replace(letter, ascii_letter)
-    import numpy as np
-
-    codes = _unique_codes(lowered)
-    if len(folded) != len(lowered):
-        codes = np.union1d(codes, _unique_codes(folded))
-    return codes.astype("<u4", copy=False).tobytes()
+    # In one text for both, with a byte between them that no trigram has. np.union1d would import numpy.ma.
+    both = lowered if len(folded) == len(lowered) else b"\n".join((lowered, folded))
+    return _unique_codes(both).astype("<u4", copy=False).tobytes()
 
 
 def _unique_codes(lowered: bytes) -> NDArray[np.uint32]:

@@ -62,12 +62,18 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
     collected = _Uses(text, table, parser, found)
     captures = captured(root, parser, table.query)
     rows = collected.rows(captures)
+    matters = collected.matters()
+    rows = [row for row in rows if row[1] == "write" or matters(row)]  # any write may bind a name
     rows.sort()
     uses = _placed(rows, text, found)
     scopes = [(node.start_byte, node.end_byte) for node in captures.get("scope", ())]
     local = _local(rows, uses, scopes, collected.bound, found, table)
-    kept = (use for use, is_local in zip(uses, local, strict=True) if not is_local)
-    return list(islice(filter(collected.matters(), kept), MOST_USES))
+    kept = (
+        use
+        for row, use, is_local in zip(rows, uses, local, strict=True)
+        if not is_local and (use.kind != "write" or matters(row))
+    )
+    return list(islice(kept, MOST_USES))
 
 
 def _local(
@@ -201,14 +207,14 @@ class _Uses:
             self._names(captures.get(capture, ()), kind, done)
         return self._rows
 
-    def matters(self) -> Callable[[Use], bool]:
+    def matters(self) -> Callable[[_Row], bool]:
         """Whether a definition of the project can be meant by a use, or the type of a receiver is told."""
         owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
         literals = frozenset(self._table.literals.values())
         known, outside, every = self._known, self._table.outside, self._table.open or "*" in self._known
 
-        def matters(use: Use) -> bool:
-            kind, name, receiver, _, _, _, value = use
+        def matters(row: _Row) -> bool:
+            _, kind, name, receiver, _, value = row
             if kind == "write":
                 return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
             if receiver != "" or name in known or kind in _KEPT:

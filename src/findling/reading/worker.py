@@ -67,7 +67,7 @@ def _embedded(answers: list[object], files: list[tuple[str, bytes, bool]]) -> li
     ]
     coding = embedding.coding_of(embedder.fingerprint)
     rows = vector_codes.encode(embedder.encode([text for some in texts for text in some]), coding)
-    took_ms = (time.perf_counter() - began) * 1000 / len(files)
+    took_ms = (time.perf_counter() - began) * 1000 / max(1, len(files))
     ends = accumulate(map(len, texts))
     return [
         Embedded(answer, b"".join(map(text_hash, some)), rows[end - len(some) : end].tobytes(), took_ms)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, taken_from_text, validate
     from findling.search.relations import Relating
-    from findling.search.scope import resolve
+    from findling.search.scope import glob_matcher, resolve
     from findling.search.searcher import Searcher
 else:
     __getattr__ = front_door(__name__)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from findling.model.plurals import count
 from findling.model.types import (
+    ANSWER_CHARS,
     LOW_CONFIDENCE,
     Completeness,
     Confidence,
@@ -114,9 +115,8 @@ RELATED_SHARE, RELATED_LINES = 0.15, 12
 """Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all. So much
 of a whole answer that is bounded may be the calls that connect its places."""
 
-CHARS = 8_000
-"""How much an answer shows by default. Of the ranges of lines that answer twenty questions 6,000 characters show .40,
-8,000 show .55; agents that were given 6,000 printed the rest of the first file next."""
+FRAME_CHARS = 420
+"""What a command writes around the places and their text: indentation, marks, the command for the rest."""
 
 SURE = 0.2
 """The order is sure if the second place is behind the first by this share of its value: then the first file was right
@@ -142,6 +142,9 @@ LEAST_ROOM = 400
 LEAST_LINES = 3
 """On a screen that is too low for its list."""
 
+HEADING_LINES = 3
+"""On a screen, of two groups: a line above each, and an empty one between them."""
+
 
 def show(
     hits: Sequence[Hit],
@@ -157,17 +160,18 @@ def show(
     of the room, then what is left goes to the first ones and after them to the others. The first is always shown.
     ``bodies``: what makes the body of each hit. ``taken``: characters that something else in the answer takes."""
     asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
-    chars = max(1, (asked or query.usual_chars or CHARS) - taken)
+    chars = max(1, (asked or ANSWER_CHARS - FRAME_CHARS) - taken)
     sizes = list(accumulate(len(_header(hit)) + query.place_chars for hit in hits))
     listed = len(hits)
-    if asked or query.usual_chars:
+    if asked or query.brief:
         listed = max(1, sum(1 for size in sizes if size <= chars * PLACES_SHARE))
     shown = list(hits[:listed])
     full = _in_full(shown, query, sure=sure, code_first=code_first) if bodies else []
     room = max(0, chars - sizes[listed - 1]) if shown else 0
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
-    screen = math.inf if query.screen_lines is None else query.screen_lines - listed
+    headings = HEADING_LINES if len({hit.group for hit in shown}) > 1 else 0
+    screen = math.inf if query.screen_lines is None else query.screen_lines - listed - headings
     auto = query.bodies == "auto"
     shares, best = _shares([shown[place].group for place in full])
 
@@ -175,6 +179,8 @@ def show(
         """Shows a place with its text, as much of it as ``here`` characters hold; ``spill``: its own lines have all
         the room there is."""
         nonlocal room, screen
+        if place != full[0] and screen < LEAST_LINES + 2:
+            return
         body, before = bodies[place](), shown[place]
         lines = len(body.worth) if auto else LINES
         if auto and place != full[0] and not _reaches(before, body.text(lines, here)):

@@ -25,7 +25,7 @@ from findling.model.types import FileMatches, GrepResult, LineMatch, SkippedFile
 from findling.search.file_scan import MAX_SPANS, Reach, Wanted, may_match, scan
 from findling.search.patterns import CompiledPattern, compile_pattern, one_of
 from findling.search.ranking.priors import path_flags
-from findling.search.scope import glob_matcher, lies_in
+from findling.search.scope import lies_in
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0
@@ -41,22 +41,23 @@ DEFAULT_MAX_BYTES = 300_000_000
 
 class Scope(Struct, frozen=True):
     """Which files are searched; an empty scope is all of them. ``languages``: ids, those with ``!`` before them are
-    left out. ``paths``: files, and folders with all that is in them. ``tests``: also files that are tests."""
+    left out. ``paths``: files, and folders with all that is in them. ``within``: a test for paths. ``tests``: also
+    files that are tests."""
 
     languages: tuple[str, ...] = ()
-    path_globs: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    within: Callable[[str], bool] | None = None
     tests: bool = True
 
     def path_filter(self) -> Callable[[str], bool]:
         """Whether a path is in scope, as far as the path tells."""
-        matches = glob_matcher(self.path_globs) if self.path_globs else None
         folders = () if "" in self.paths else self.paths
-        if matches is None and not folders and self.tests:
+        within = self.within
+        if within is None and not folders and self.tests:
             return lambda _: True
         return lambda path: (
             (not folders or any(lies_in(path, folder) for folder in folders))
-            and (matches is None or matches(path))
+            and (within is None or within(path))
             and (self.tests or "test" not in path_flags(path))
         )
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from findling.model import tokenizer
 from findling.model.errors import InvalidInput
-from findling.model.languages import TEXT
+from findling.model.languages import is_document
 from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
@@ -306,14 +306,9 @@ def _held_back(file: FileRow) -> frozenset[str]:
     against = {
         "generated": file.generated,
         "working": _WORKING.search(path) is not None,
-        "no document": file.language == TEXT.id and "." in path.rpartition("/")[2] and not _is_named_as_text(path),
+        "no document": not is_document(path, file.language, file.kind),
     }
     return (path_flags(path) & {"test", "changes"}).union(flag for flag, holds in against.items() if holds)
-
-
-def _is_named_as_text(path: str) -> bool:
-    name = path.rpartition("/")[2].lower()
-    return name.endswith(TEXT.extensions) or name.partition(".")[0] in TEXT.filenames
 
 
 def _with_cosine(passage: Passage, cosines: Mapping[int, FileCosines], best: float) -> Passage:

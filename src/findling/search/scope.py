@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from findling.model.languages import is_document
 from findling.model.rows import FileRow
 from findling.model.types import Query
 from findling.search.ranking.priors import path_flags
@@ -88,14 +89,14 @@ def resolve(reader: Index, query: Query, scope_path: str) -> Scope:
 def _allows(file: FileRow, query: Query) -> bool:
     if query.language and file.language != query.language:
         return False
-    return is_of_kind(query.kind, file.kind, file.path)
+    return is_of_kind(query.kind, file.path, file.language, file.kind)
 
 
-def is_of_kind(wanted: str | None, kind: str, path: str) -> bool:
-    """Whether a file of a ``kind`` (of its content) is of those that a question is restricted to."""
+def is_of_kind(wanted: str | None, path: str, language: str, kind: str) -> bool:
+    """Whether a file, whose content has this language and kind, is of those that a question is restricted to."""
     if wanted == "tests":
         return "test" in path_flags(path)
-    return wanted is None or (kind == "docs") == (wanted == "docs")
+    return wanted is None or is_document(path, language, kind) == (wanted == "docs")
 
 
 def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from findling import embedding
 from findling.model import tokenizer
 from findling.model.errors import EmbedderUnavailable, InvalidInput
+from findling.model.languages import is_document
 from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
@@ -432,7 +433,7 @@ class Searcher:
             rank_value=place.score,
             kind="section" if file.kind == "docs" else "block",
             language=file.language,
-            group="docs" if file.kind == "docs" else "code",
+            group="docs" if is_document(file.own_path, file.language, file.kind) else "code",
             snippet=snippet.text,
             snippet_start_line=snippet.start_line,
             matches=snippet.matches,

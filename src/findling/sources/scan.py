@@ -97,7 +97,7 @@ def scan(
     """
     first = list(asked.terms)[:_MOST_TERMS]
     terms = [term for term in first if len(term) >= _SHORTEST] or first
-    wanted = [term.encode("utf-8", "replace") for term in terms]
+    counted = _counter(terms)
     beginnings = [term[:_SHORTEST] for term in terms]  # which no ending touches (`tokenizer.stem`)
     definitions = {place: _definition(name) for place, name in enumerate(terms) if name in asked.names[:_MOST_NAMES]}
     in_order = _in_order(files, found)
@@ -113,7 +113,7 @@ def scan(
             continue
         text = read[1].lower()
         total += len(text)
-        counts = [text.count(each) for each in wanted]
+        counts = counted(text)
         defined = [place for place, name in definitions.items() if counts[place] and name.search(text)]
         beside = [0.0] * len(terms)
         lowered = path.lower()
@@ -131,11 +131,9 @@ def scan(
         return None if read is None or isinstance(read, NotRead) else secrets.mask(read[1])
 
     hidden = [
-        place
-        for place, held in enumerate(holding)
-        if held <= FEW or _only_in_secrets(masked, seen, place, wanted[place])
+        place for place, held in enumerate(holding) if held <= FEW or _only_in_secrets(masked, seen, place, counted)
     ]
-    if _without_secrets(masked, seen, hidden, wanted):
+    if _without_secrets(masked, seen, hidden, counted):
         holding = _holding(seen, terms)
     weights = [
         asked.terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
@@ -162,19 +160,34 @@ def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:
     return [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
 
 
+def _counter(terms: Sequence[str]) -> _Counter:
+    """Counts how often each term stands in a text. "retri" is the stem of "retry" as well (`tokenizer.stem`)."""
+    wanted = [term.encode("utf-8", "replace") for term in terms]
+    in_y = [(place, term[:-1] + b"y") for place, term in enumerate(wanted) if term.endswith(b"i")]
+
+    def counted(text: bytes) -> list[int]:
+        counts = [text.count(each) for each in wanted]
+        for place, other in in_y:
+            counts[place] += text.count(other)
+        return counts
+
+    return counted
+
+
+_Counter = Callable[[bytes], list[int]]
 _Masked = Callable[[str], "secrets.Masked | None"]
 
 
-def _only_in_secrets(masked: _Masked, seen: Sequence[_Seen], place: int, term: bytes) -> bool:
+def _only_in_secrets(masked: _Masked, seen: Sequence[_Seen], place: int, counted: _Counter) -> bool:
     """Whether none of the first files with a term has it outside of its secrets. Usually the first one has."""
     for path, *_ in islice((each for each in seen if each[2][place]), FEW):
         text = masked(path)
-        if text is not None and term in text.text.lower():
+        if text is not None and counted(text.text.lower())[place]:
             return False
     return True
 
 
-def _without_secrets(masked: _Masked, seen: list[_Seen], hidden: Sequence[int], wanted: Sequence[bytes]) -> bool:
+def _without_secrets(masked: _Masked, seen: list[_Seen], hidden: Sequence[int], counted: _Counter) -> bool:
     """Count again, with secrets masked, in files with a term that may be part of one; returns whether any count
     changed. Masking all text would double the time of a scan.
     """
@@ -186,8 +199,7 @@ def _without_secrets(masked: _Masked, seen: list[_Seen], hidden: Sequence[int], 
         if text is None:
             again = [0 if place in hidden else times for place, times in enumerate(counts)]
         elif text.masks:
-            lowered = text.text.lower()
-            again = [lowered.count(each) for each in wanted]
+            again = counted(text.text.lower())
         else:
             continue
         seen[at] = path, length, again, beside, [place for place in defined if again[place]]

@@ -42,18 +42,14 @@ def proposing(config: Config) -> Engine | None:
 
 def said_of_milvus(database: Database, config: Config) -> str | None:
     """For a status: whether Milvus answers, and how much of the store it has; None where none is named."""
-    from findling.store import postgresql  # an extra
-
     engine = proposing(config)
-    return None if engine is None else postgresql.said_of(database, engine)
+    return None if engine is None else remote.said_of(database, engine)
 
 
 @cache
 def _milvus_at(url: str, token: str) -> Engine:
     """The one client of a server in this process: it remembers whether that answers."""
-    from findling.store import milvus  # an extra
-
-    return milvus.Milvus(url, token)
+    return remote.Milvus(url, token)
 
 
 class RemoteStore(OpenStore):
@@ -78,9 +74,7 @@ class RemoteStore(OpenStore):
 
     @cached_property
     def database(self) -> Database:
-        from findling.store import postgresql  # an extra
-
-        return postgresql.Database(self.collection.shared, user=self.configuration.person)
+        return remote.Database(self.collection.shared, user=self.configuration.person)
 
     @property
     def engine(self) -> Engine | None:
@@ -121,8 +115,6 @@ class RemoteStore(OpenStore):
 
     @cached_property
     def remote(self) -> PostgresIndex:
-        from findling.store import postgresql
-
         if not (names := self.configuration.collections):
             return self._index([self._view])
         if ALL_COLLECTIONS in names:
@@ -141,25 +133,21 @@ class RemoteStore(OpenStore):
                     f"The paths of the collections {other!r} and {name!r} would begin with the same name.",
                     remedy="Ask them one after the other.",
                 )
-        views = [postgresql.View(name, self._ref_name, name="" if alone else before) for before, name in shown.items()]
+        views = [remote.View(name, self._ref_name, name="" if alone else before) for before, name in shown.items()]
         return self._index(views)
 
     def _index(self, views: list[View]) -> PostgresIndex:
-        from findling.store import postgresql
-
-        return postgresql.PostgresIndex(self.database, views, engine=self.engine, notes=self.notes)
+        return remote.PostgresIndex(self.database, views, engine=self.engine, notes=self.notes)
 
     @property
     def _view(self) -> View:
         """What `fill` publishes. Raises `InvalidInput` where that is not one."""
-        from findling.store import postgresql
-
         names = self.configuration.collections
         if not names:
-            return postgresql.View(*self.manifest_key, self.owner)
+            return remote.View(*self.manifest_key, self.owner)
         if len(names) > 1 or ALL_COLLECTIONS in names:
             raise errors.InvalidInput("A folder is published under one name.", remedy="Name one collection.")
-        return postgresql.View(names[0], self._ref_name)
+        return remote.View(names[0], self._ref_name)
 
     @property
     def reader(self) -> IndexReader:
@@ -271,15 +259,13 @@ class RemoteStore(OpenStore):
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
         ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. ``copies`` and
         ``ending`` as for `filling.fill` and `ViewWriter`."""
-        from findling.store import postgresql
-
         if not publish:
             self.check_fills()
         if not self.root.is_dir():
             raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
         self.database.migrate()
         embedder = self.semantics.embedder() if embed else None
-        with postgresql.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
+        with remote.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
             commit = ""
             if self.ref is not None:  # of what is checked out, the commit
                 found = refs.find_ref(self.root, self.ref.name) or refs.find_ref(self.root, "HEAD")
@@ -301,21 +287,17 @@ class RemoteStore(OpenStore):
 
     def propose(self) -> tuple[str, ...]:
         """Write to Milvus what it lacks of the store, of whatever collection; why that could not be done, as notes."""
-        from findling.store import postgresql
-
         if self.engine is not None:
             try:
-                postgresql.bring_up(self.database, self.engine)
+                remote.bring_up(self.database, self.engine)
             except errors.IndexUnavailable as error:
                 return (f"{error.message.rstrip('.')}; PostgreSQL proposes until the next run.",)
         return ()
 
     def delete(self) -> bool:
         """Delete what is published; whether there was anything."""
-        from findling.store import postgresql
-
         view = self._view
-        return postgresql.delete_views(self.database, view.owner, view.collection)
+        return remote.delete_views(self.database, view.owner, view.collection)
 
     def problem(self) -> str:
         """What keeps the store from answering; '' for nothing."""

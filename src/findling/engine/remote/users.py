@@ -13,15 +13,13 @@ from findling.model import errors
 def open_team(url: str, *, migrate: bool) -> Iterator[remote.Team]:
     """The team's part of a store. ``migrate``: bring its schema up to date; else one that is not raises the store's
     errors."""
-    from findling.store import postgresql  # an extra
-
-    database = postgresql.Database(url)
+    database = remote.Database(url)
     try:
         if migrate:
             database.migrate()
         else:
             database.check_version()
-        yield postgresql.Team(database)
+        yield remote.Team(database)
     finally:
         database.close()
 
@@ -31,10 +29,8 @@ class Users:
     would see everything: then no right would hold."""
 
     def __init__(self, url: str) -> None:
-        from findling.store import postgresql  # an extra
-
-        self._database = postgresql.Database(url)
-        self._hashed = postgresql.hashed
+        self._database = remote.Database(url)
+        self._hashed = remote.hashed
         if self._database.sees_everything():
             self._database.close()
             raise errors.ConfigError(

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling import __version__, config
+from findling.engine import remote
 from findling.engine.jobs import Records
 from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
@@ -92,11 +93,9 @@ class Worker:
 
     def _propose(self) -> None:
         """Write to Milvus what it lacks, of whatever collection: it was gone, or whoever published does not use it."""
-        from findling.store import postgresql  # an extra
-
         if (engine := proposing(fetch_configuration())) is not None:
             try:
-                if written := postgresql.bring_up(self._team.database, engine):
+                if written := remote.bring_up(self._team.database, engine):
                     emit("milvus_written", indexes=written)
             except errors.IndexUnavailable as error:
                 emit("milvus_unavailable", problem=error.message)
@@ -184,8 +183,6 @@ class Worker:
         return RemoteStore(base, self._url)
 
     def _fill(self, folder: Path, configured: Config, lease: Lease, job: RunningJob, commit: str) -> None:
-        from findling.store import postgresql  # an extra
-
         store = self._store(folder, configured, lease)
         try:
             store.fill(
@@ -193,7 +190,7 @@ class Worker:
                 on_progress=job,
                 publish=True,
                 copies=True,
-                ending=lambda connection: postgresql.finish(connection, lease, commit, _how(store, filled=True)),
+                ending=lambda connection: remote.finish(connection, lease, commit, _how(store, filled=True)),
             )
         finally:
             store.close()

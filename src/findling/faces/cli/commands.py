@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Container, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -198,12 +199,22 @@ def sync(args: Namespace, session: Session) -> int:
             done = engine.of_each(every, lambda opened: _sync(args, session, opened, []), failed)
             session.note_problems(failed)
             return ERROR if failed else min(done.values())
-    with session.open_with(args.files[0]) as opened:
-        paths = [inside(opened.root, name) for name in args.files]
-        known = any(map(os.path.lexists, args.files))
-        if not known and not opened.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
-            raise NotFound(f"There is no file {args.files[0]!r}.", remedy=meant(args.files[0]))
-        return _sync(args, session, opened, paths)
+    with ExitStack() as stack:
+        engines: dict[Path, Engine] = {}
+        by_folder: dict[str, Engine] = {}
+        named: dict[Path, list[str]] = {}
+        for name in args.files:
+            folder = nearest_folder(name)
+            if folder not in by_folder:
+                opened = stack.enter_context(session.open_with(name))
+                by_folder[folder] = engines.setdefault(opened.root, opened)
+            named.setdefault(by_folder[folder].root, []).append(name)
+        for root, names in named.items():
+            # a slip of the pen makes no index in a folder nearby
+            if not (engines[root].store_dir.is_dir() or any(map(os.path.lexists, names))):
+                raise NotFound(f"There is no file {names[0]!r}.", remedy=meant(names[0]))
+        paths = {root: [inside(root, name) for name in names] for root, names in named.items()}
+        return max(_sync(args, session, engines[root], paths[root]) for root in named)
 
 
 def _sync(args: Namespace, session: Session, opened: Engine, paths: Sequence[str]) -> int:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from findling import engine
+from findling import engine, search
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal import words
 from findling.model.errors import FindlingError, InvalidInput
-from findling.model.typed_paths import inside, lies_in
+from findling.model.typed_paths import lies_in
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -67,10 +67,10 @@ def grep(args: Namespace, session: Session) -> int:
                 not_asked += 1
                 return
             scopes = [other.scope for other in opened if other.root == each.root]
-            name = session.places(each).shown("") or "." if len(roots) > 1 else ""
+            name = session.places(each).shown("") if len(roots) > 1 else ""
             found += _grep(args, session, each, patterns, scopes, paths, name, roots, found, counts)
 
-        named = {session.places(each).shown("") or ".": each for each in roots.values()}
+        named = {session.places(each).shown(""): each for each in roots.values()}
         engine.of_each(named, ask, failed)
         if counts:
             with session.printing():
@@ -107,13 +107,14 @@ def _grep(
     options = _options(args, patterns) | {"paths": [] if "" in scopes else scopes}
     if options["limit"]:
         options["limit"] -= before
-    search: Callable[..., Grep] = partial(opened.grep_stream, patterns, **options)
+    grep_stream: Callable[..., Grep] = partial(opened.grep_stream, patterns, **options)
     groups = bool(options["before"] or options["after"] or args.definitions)
-    with search(path_globs=_from_here(opened.root, args.path_globs)) as found, session.printing():
+    shown = session.places(opened).shown
+    with grep_stream(**_matching(args.path_globs, shown)) as found, session.printing():
         if args.quiet:
             next(iter(found), None)
         elif args.json_events:
-            counts.append(terminal.write_events(sys.stdout, found, session.places(opened).shown))
+            counts.append(terminal.write_events(sys.stdout, found, shown))
         else:
             session.view(opened).grep(found, shape=_shape(args), groups=groups)
     totals = found.totals
@@ -123,9 +124,9 @@ def _grep(
         asked = words.asked(paths, args.path_globs, args.languages, tests=not args.no_tests)
         if asked and not (totals.files_searched or totals.total_files or args.json):
             skipped = totals.skipped if paths or args.path_globs else ()
-            nothing = words.nothing_in_scope(asked, skipped, session.places(opened).shown)
+            nothing = words.nothing_in_scope(asked, skipped, shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
-            if deeper and search(path_globs=_from_here(opened.root, deeper)).totals.files_searched:
+            if deeper and grep_stream(**_matching(deeper, shown)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
@@ -178,14 +179,9 @@ def _shape(args: Namespace) -> str:
     return "only" if args.only_matching else "lines"
 
 
-def _from_here(root: Path, globs: Sequence[str]) -> list[str]:
-    """Globs that were typed in the current folder, as ones from the root: those with a ``/`` inside begin here."""
-    folder = inside(root, ".") if lies_in(root, ".") else "."
-    if folder == ".":
-        return list(globs)
-    placed = []
-    for glob in globs:
-        bare = glob.removeprefix("!")
-        here = f"{folder}/{bare.removeprefix('./').lstrip('/')}" if "/" in bare.rstrip("/") else bare
-        placed.append(f"!{here}" if bare != glob else here)
-    return placed
+def _matching(globs: Sequence[str], shown: Callable[[str], str]) -> dict[str, Any]:
+    """The option of `Engine.grep_stream` by which globs match paths as they are printed: from the current folder."""
+    if not globs:
+        return {}
+    matches = search.glob_matcher(globs)
+    return {"within": lambda path: matches(shown(path))}

@@ -107,7 +107,7 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         sys.stderr.write(cli.overview())
         return ERROR
     if name not in cli.COMMANDS:
-        raise InvalidInput(f"There is no command {name!r}.", remedy=_instead_of(name))
+        raise InvalidInput(f"There is no command {name!r}.", remedy=_instead_of(arguments))
     try:
         args = cli.parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
@@ -137,12 +137,16 @@ def _configured_by(file: str | None, variables: Mapping[str, str | None]) -> Ite
                 os.environ[name] = value
 
 
-def _instead_of(name: str) -> str:
+def _instead_of(arguments: list[str]) -> str:
+    """The command that was meant, to copy; without one like it, the search for the words that were typed."""
     import shlex
     from difflib import get_close_matches
 
-    meant = [f"Did you mean {close!r}?" for close in get_close_matches(name, cli.COMMANDS, n=1)]
-    return " ".join([*meant, "See 'findling --help'.", f"To search: findling search {shlex.quote(name)}"])
+    close = get_close_matches(arguments[0], cli.COMMANDS, n=1)
+    if close:
+        return f"Did you mean: {shlex.join(['findling', *close, *arguments[1:]])}"
+    query = shlex.quote(" ".join(arguments))
+    return f"'findling --help' lists the commands. To search: findling search {query}"
 
 
 # --- failures --------------------------------------------------------------------------------------------------

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
 
 
-PROMPT_LINES = 4
-"""Lines of a screen that the answer must leave free: the typed command, a note, and the next prompt."""
+PROMPT_LINES = 7
+"""Lines of a screen that its places must leave free: for the typed command, the command that shows more, the count of
+files, a note, and the next prompt."""
 
 
 class Session:
@@ -117,10 +118,17 @@ class Session:
         return here if here.store_dir.is_dir() and lies_in(here.root, file) else own
 
     def open_for(self, file: str) -> Engine:
-        """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own."""
+        """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own.
+
+        In a folder of repositories, that of the repository which FILE lies in.
+        """
         here: Engine | None = None
         try:
             here = self.open(None)
+            if lies_in(here.root, file) and (several := engine.repositories_of(here)) is not None:
+                with several:
+                    found, _ = several.of(several.paths_meant(os.path.abspath(file))[0])  # noqa: PTH100 - a link is itself
+                return self.open_root(found.root)
             if self._args.root is not None or (here.store_dir.is_dir() and lies_in(here.root, file)):
                 return here
             return self.open(nearest_folder(file))
@@ -153,7 +161,7 @@ class Session:
         """How many lines of an answer are seen at once; None where nobody looks at a screen."""
         if not self.terminal or self._args.json:
             return None
-        return shutil.get_terminal_size().lines - PROMPT_LINES
+        return max(0, shutil.get_terminal_size().lines - PROMPT_LINES)
 
     @contextmanager
     def printing(self) -> Iterator[None]:

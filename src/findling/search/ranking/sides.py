@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from findling.model.languages import is_document
 from findling.model.types import Group
 from findling.search.ranking import formula
 from findling.search.ranking.priors import OF_PLACES
@@ -28,7 +29,8 @@ SURE = 2.0
 
 def group(item: RankedFile) -> Group:
     """Documents are docs, everything else is code, as in the scope of a query."""
-    return "docs" if item.file.kind == "docs" else "code"
+    file = item.file
+    return "docs" if is_document(file.own_path, file.language, file.kind) else "code"
 
 
 def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:

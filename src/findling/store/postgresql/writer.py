@@ -243,21 +243,23 @@ class ViewWriter:
         return content
 
     def _postings(self, content: int, documents: Sequence[tuple[str, str]]) -> Iterator[str]:
-        """Lines for COPY: each term of a content with the chunks that have it, and what it adds to their score."""
-        found: dict[tuple[str, int], tuple[list[int], list[str]]] = {}
+        """Lines for COPY: each term of a content with the chunks that have it, and what it adds to their score. What
+        it adds most to comes first."""
+        found: dict[tuple[str, int], list[tuple[float, str, int]]] = {}
         for ordinal, texts in enumerate(documents):
             for field, text in zip(("body", "context"), texts, strict=True):
                 words = text.split()
                 length = filled_up(len(words))
                 for term, count in Counter(words).items():
-                    ordinals, numbers = found.setdefault((term, FIELDS[field]), ([], []))
-                    ordinals.append(ordinal)
-                    numbers.append(_part_of(count, length, field))
-        for (term, number), (ordinals, numbers) in found.items():
+                    held = found.setdefault((term, FIELDS[field]), [])
+                    held.append((*_part_of(count, length, field), ordinal))
+        for (term, number), held in found.items():
             if is_storable(term):
+                held.sort()
                 written = term.replace("\\", "\\\\")
-                chunks = ",".join(map(str, ordinals))
-                yield f"{self.view_id}\t{written}\t{number}\t{content}\t{{{chunks}}}\t{{{','.join(numbers)}}}\n"
+                chunks = ",".join(str(ordinal) for _, _, ordinal in held)
+                numbers = ",".join(text for _, text, _ in held)
+                yield f"{self.view_id}\t{written}\t{number}\t{content}\t{{{chunks}}}\t{{{numbers}}}\n"
 
     def skip(self, path: str, size: int, stamp: int, reason: str, detail: str) -> None:
         """Note that a file is left out, and why; what stood at its path goes."""
@@ -477,8 +479,10 @@ class ViewWriter:
 
 
 @cache
-def _part_of(count: int, length: int, field: str) -> str:
-    return repr(part(count, length, MEANS[field]))
+def _part_of(count: int, length: int, field: str) -> tuple[float, str]:
+    """What a term adds to a unit's score: its place among others, the highest first, and how it is written."""
+    found = part(count, length, MEANS[field])
+    return -found, repr(found)
 
 
 _ORDER: Final = (

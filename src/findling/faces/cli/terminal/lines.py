@@ -156,14 +156,19 @@ class Places:
     def __init__(self, root: Path, current: Path | None) -> None:
         """``current`` is the current folder, None when there is none (deleted, or not readable)."""
         self._root = root
-        self._current = current if current is not None and _related(root, current) else None
+        related = current is not None and _related(root, current)
+        self._current = current if related else None
+        where = os.path.relpath(root, current) if related else str(root)
+        self._before = "" if where == "." else f"{where.replace(os.sep, '/')}/"
+        """What stands before a path from the root; wrong for paths in a current folder below the root."""
 
     def shown(self, path: str) -> str:
-        if self._current == self._root:
-            return path
-        absolute = str(self._root / path)
-        text = absolute if self._current is None else os.path.relpath(absolute, self._current)
-        return text.replace(os.sep, "/")
+        """A path from the root, as it is written in the current folder; absolute where the two are unrelated."""
+        if path not in ("", ".") and not self._before.startswith("../"):
+            return f"{self._before}{path}"
+        if self._current is None:
+            return str(self._root)
+        return os.path.relpath(self._root / path, self._current).replace(os.sep, "/")
 
     def link(self, path: str) -> str:
         """A ``file:`` address; every character that could end an escape sequence is quoted."""

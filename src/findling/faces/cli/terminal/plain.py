@@ -91,6 +91,8 @@ class PlainView:
     def __init__(self, out: TextIO, places: Places, *, terminal: bool = False, repeated: str = "") -> None:
         """``repeated``: the PATH and options that a suggested command has to repeat."""
         self._repeated = repeated
+        self._columns = 0
+        """How long a suggested command may be, 0 for any length."""
         self._out = out
         self._places = places
         self._terminal = terminal
@@ -107,6 +109,11 @@ class PlainView:
                     self._line("")
                 self._line(words.heading(group))
                 before = None
+            if not self._terminal and not explain and any(hit.body for hit in hits[:-1]):  # files come before text
+                for hit in hits:
+                    self._place(hit, explain)
+                before = hits[-1]
+                hits = tuple(hit for hit in hits if is_block(hit, explain))
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
                     self._line("")
@@ -117,7 +124,7 @@ class PlainView:
             self._line("")
             self._line(words.how_sure(result))
             self._reasons(result.evidence.reasons)
-        if further := words.further_look(result, self._repeated):
+        if further := words.further_look(result, self._repeated, self._columns):
             self._line("")
             self._line(self._label(further))
 
@@ -249,11 +256,14 @@ class PlainView:
                 self._line("")
             self._pairs(*block)
 
-    def _hit(self, hit: Hit, explain: bool) -> None:
+    def _place(self, hit: Hit, explain: bool) -> None:
         warning = "changed since it was indexed" if hit.stale else ""
         lines = words.span(hit.start_line, hit.end_line)
         marks = [",".join(hit.sources)] if explain else []
         self._row(hit.path, lines, words.symbol_of(hit), marks=marks, warning=warning)
+
+    def _hit(self, hit: Hit, explain: bool) -> None:
+        self._place(hit, explain)
         self._body(list(body_lines(hit)), hit.related, hit.path)
         if hit.parts:
             self._beside(f"by {', '.join(hit.parts)}")

@@ -46,6 +46,7 @@ class PrettyView(PlainView):
             soft_wrap=True,
             width=None if is_terminal(out) else _UNLIMITED,
         )
+        self._columns = self._console.width
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         super().search(result, explain=explain)

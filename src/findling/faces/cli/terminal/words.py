@@ -123,9 +123,12 @@ MOST_FURTHER = 6
 """Names that a further look is for."""
 
 
-def further_look(result: SearchResult, repeated: str = "") -> str:
+def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> str:
     """How to see whole what an answer shows in part or only names, '' where that is nothing: a command to copy.
-    ``repeated``: the PATH and options by which it asks the same index as the command that was typed."""
+
+    ``repeated``: the PATH and options by which it asks the same index as the command that was typed. ``columns``: of
+    several names only as many as a line of this length has room for; 0 for any.
+    """
     names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
     for hit in result.hits:
@@ -138,7 +141,11 @@ def further_look(result: SearchResult, repeated: str = "") -> str:
                 names[span.symbol] = None
     names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
     plain = [name for name in names if _PLAIN_NAME.fullmatch(name)]
-    return _command(_LOOK, plain[:MOST_FURTHER], repeated)
+    for most in range(min(len(plain), MOST_FURTHER), 1, -1):
+        command = _command(_LOOK, plain[:most], repeated)
+        if len(command) <= columns or not columns:
+            return command
+    return _command(_LOOK, plain[:1], repeated)
 
 
 def _command(begin: str, operands: Iterable[str], repeated: str) -> str:
