@@ -154,6 +154,31 @@ TOKENS: dict[str, Made] = {
     "Figma token": lambda d: f"figd_{d.of(URL64, 40)}",
     "Airtable token": lambda d: f"pat{d.of(ALNUM, 14)}.{d.of(HEX, 64)}",
     "Asana token": lambda d: f"1/{d.digits(16)}:{d.of(HEX, 32)}",
+    "Azure DevOps token": lambda d: f"{d.of(ALNUM, 76)}AZDO{d.of(ALNUM, 4)}",
+    "Azure function key": lambda d: f"https://f.azurewebsites.net/api/run?code={d.url64(40)}==",
+    "Dropbox token": lambda d: f"sl.u.{d.of(URL64, 130)}",
+    "Doppler service token": lambda d: f"dp.st.prd.{d.of(ALNUM, 43)}",
+    "ElevenLabs key": lambda d: f"sk_{d.of(HEX, 48)}",
+    "Voyage key": lambda d: f"pa-{d.of(URL64, 43)}",
+    "Jina key": lambda d: f"jina_{d.of(HEX, 32)}{d.of(URL64, 28)}",
+    "Langfuse key": lambda d: f"sk-lf-{d.uuid()}",
+    "Cerebras key": lambda d: f"csk-{d.of(LOWER, 48)}",
+    "Firecrawl key": lambda d: f"fc-{d.of(HEX, 32)}",
+    "E2B key": lambda d: f"e2b_{d.of(HEX, 40)}",
+    "Discord bot token": lambda d: (
+        f"{base64.b64encode(d.digits(18).encode()).decode()}.G{d.of(ALNUM, 5)}.{d.of(URL64, 38)}"
+    ),
+    "Mailchimp key": lambda d: f"{d.of(HEX, 32)}-us{d.randint(1, 21)}",
+    "PubNub key": lambda d: f"sec-c-{base64.b64encode(d.uuid().encode()).decode()}",
+    "Paddle key": lambda d: f"pdl_live_apikey_01{d.of(LOWER, 24)}_{d.of(ALNUM, 22)}_{d.of(ALNUM, 3)}",
+    "PostHog key": lambda d: f"phx_{d.of(ALNUM, 43)}",
+    "HubSpot token": lambda d: f"pat-na1-{d.uuid()}",
+    "Trello token": lambda d: f"ATTA{d.of(HEX, 64)}{d.of(HEX.upper(), 8)}",
+    "ClickUp token": lambda d: f"pk_{d.digits(8)}_{d.of(UPPER, 32)}",
+    "address with a token": lambda d: f"https://{d.of(ALNUM, 40)}@github.com",
+    "encoded password": lambda d: (
+        f"postgresql://app:{d.of(ALNUM, 6)}%40{d.of(ALNUM, 6)}%2F{d.of(ALNUM, 4)}@db.internal"
+    ),
     "Contentful token": lambda d: f"CFPAT-{d.of(URL64, 43)}",
     "LaunchDarkly key": lambda d: (
         f"sdk-{d.of(HEX, 8)}-{d.of(HEX, 4)}-4{d.of(HEX, 3)}-{d.of('89ab', 1)}{d.of(HEX, 3)}-{d.of(HEX, 12)}"
@@ -172,13 +197,23 @@ NAMED: dict[str, tuple[str, Made]] = {
     "Datadog key": ("DD_API_KEY", lambda d: d.of(HEX, 32)),
     "Twilio auth token": ("TWILIO_AUTH_TOKEN", lambda d: d.of(HEX, 32)),
     "Algolia admin key": ("ALGOLIA_ADMIN_API_KEY", lambda d: d.of(HEX, 32)),
-    "Mailchimp key": ("MAILCHIMP_API_KEY", lambda d: f"{d.of(HEX, 32)}-us{d.randint(1, 21)}"),
+    "Scaleway key": ("SCW_SECRET_KEY", Dice.uuid),
+    "Codecov token": ("CODECOV_TOKEN", Dice.uuid),
+    "Postmark token": ("POSTMARK_SERVER_TOKEN", Dice.uuid),
+    "Ghost key": ("GHOST_ADMIN_API_KEY", lambda d: f"{d.of(HEX, 24)}:{d.of(HEX, 64)}"),
+    "Turnstile key": ("TURNSTILE_SECRET_KEY", lambda d: f"0x4AAAAAAA{d.of(URL64, 25)}"),
+    "Fernet key": ("FERNET_KEY", lambda d: f"{d.url64(32)}="),
+    "Hetzner token": ("HCLOUD_TOKEN", lambda d: d.of(ALNUM, 64)),
+    "Vonage secret": ("VONAGE_API_SECRET", lambda d: d.of(ALNUM, 16)),
+    "PayPal secret": ("PAYPAL_CLIENT_SECRET", lambda d: f"E{d.of(URL64, 79)}"),
+    "Binance secret": ("BINANCE_API_SECRET", lambda d: d.of(ALNUM, 64)),
+    "Segment key": ("SEGMENT_WRITE_KEY", lambda d: d.of(ALNUM, 32)),
+    "Bitwarden token": ("BWS_ACCESS_TOKEN", lambda d: f"0.{d.uuid()}.{d.of(ALNUM, 30)}:{d.base64(16)}"),
     "Mistral key": ("MISTRAL_API_KEY", lambda d: d.of(ALNUM, 32)),
     "Cohere key": ("COHERE_API_KEY", lambda d: d.of(ALNUM, 40)),
     "Okta token": ("OKTA_API_TOKEN", lambda d: f"00{d.of(URL64, 40)}"),
     "Travis token": ("TRAVIS_TOKEN", lambda d: d.of(URL64, 22)),
     "Snyk token": ("SNYK_SECRET", lambda d: d.of(HEX, 40)),
-    "Discord bot token": ("DISCORD_TOKEN", lambda d: f"M{d.of(ALNUM, 25)}.G{d.of(ALNUM, 5)}.{d.of(URL64, 38)}"),
     "Django secret key": ("SECRET_KEY", lambda d: d.of(f"{LOWER}!@#%^*-_=+", 50)),
     "Rails secret key base": ("SECRET_KEY_BASE", lambda d: d.of(HEX, 128)),
     "WireGuard key": ("PRIVATE_KEY", lambda d: d.base64(32)),
@@ -193,6 +228,10 @@ PLACES: tuple[str, ...] = (
     'client = Client({lower}="{value}")\n',
     '    {{\n        "{lower}": "{value}",\n    }}\n',
     "Then run `export {name}={value}` and start again.\n",
+    "env:\n  - name: {name}\n    value: {value}\n",
+    '{{"environment": [{{"name": "{name}", "value": "{value}"}}]}}\n',
+    'var {lower} string = "{value}"\n',
+    "ENV {name} {value}\n",
 )
 """Where one finds them: code, settings, prose."""
 
@@ -347,6 +386,23 @@ def files(seed: int) -> list[Written]:
     add("my.ini", "[client]\npassword=<0>\n", password())
     add("prometheus.yml", "basic_auth:\n  username: a\n  password: <0>\n", password())
     add("Vagrantfile", 'config.token = "<0>"\n', token("Terraform Cloud token"))
+    add("src/config.go", 'package x\n\nvar dbPass string = "<0>"\n', password())
+    add("main.bicep", "param adminPassword string = '<0>'\n", password())
+    add("parameters.json", '{"parameters": {"administratorLoginPassword": {"value": "<0>"}}}\n', password())
+    add("cloudformation.yaml", "Parameters:\n  DBPassword:\n    Type: String\n    Default: <0>\n", password())
+    add("appsettings.Staging.json", '{\n  "Jwt": {\n    "Key": "<0>"\n  }\n}\n', dice.of(ALNUM, 48))
+    add("settings/base.py", 'SECRET_KEY = "django-insecure-<0>"\n', named("Django secret key"))
+    add("mail/settings.py", 'EMAIL_HOST_PASSWORD = "<0>"\n', " ".join(dice.of(LOWER, 4) for _ in range(4)))
+    add("scripts/copy.sh", '#!/bin/sh\nsshpass -p "<0>" scp a b:\n', password())
+    add("scripts/login.ps1", '$pass = ConvertTo-SecureString "<0>" -AsPlainText -Force\n', password())
+    add("ansible/host_vars/db.yml", "ansible_become_pass: <0>\n", password())
+    add("build.gradle", "release {\n  storePassword '<0>'\n}\n", password())
+    add("ios/Keys.plist", "<key>ApiSecret</key>\n<string><0></string>\n", dice.of(ALNUM, 40))
+    add("sql/users.sql", "ALTER USER app IDENTIFIED BY '<0>';\n", password())
+    add("docs/runbook.md", f"{prose}\nThe root password is `<0>`.\n", password())
+    add("cassettes/call.yml", "headers:\n  Authorization:\n  - Bearer <0>\n", dice.of(ALNUM, 40))
+    salt = dice.of(f'{ALNUM}!@#%^*()-_ []{{}}~`+=|:;<>,.?/"', 64)
+    add("blog/wp-config.php", "<?php\ndefine('AUTH_KEY', 'x');\ndefine('NONCE_SALT', '<0>');\n", salt)
     add("src/Config.cs", 'class C { const string Conn = "Endpoint=sb://x/;SharedAccessKey=<0>"; }\n', dice.base64(32))
     add(
         "src/sas.js",

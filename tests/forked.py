@@ -9,16 +9,34 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["forked_imports"])
+
+
+@cache
+def _start_server() -> None:
+    """Start what commands are forked from. It finds `forked_imports` by ``PYTHONPATH`` alone, and would be silent about
+    not finding it."""
+    _CONTEXT.set_forkserver_preload(["forked_imports"])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.path.dirname(__file__), before)))
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def findling(
     *arguments: str, cwd: Path, env: Mapping[str, str], stdin: str = "", timeout_s: float = 120
 ) -> subprocess.CompletedProcess[str]:
     """Run ``findling`` with these arguments and this environment alone."""
+    _start_server()
     with tempfile.TemporaryDirectory() as folder:
         streams = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(streams[0]).write_text(stdin, encoding="utf-8")
@@ -33,6 +51,7 @@ def findling(
 
 
 def _run(arguments: tuple[str, ...], cwd: str, env: Mapping[str, str], streams: list[str]) -> None:
+    assert "forked_imports" in sys.modules
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)

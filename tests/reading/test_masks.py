@@ -302,6 +302,8 @@ def test_placeholders_and_other_long_words_stay(text: str) -> None:
         ("curl https://x.example -udeploy:greenkettle77\n", "curl https://x.example -udeploy:M\n"),
         ("Authorization: 7f3kq9zpl2mx8vbn4trw\n", "Authorization: M\n"),
         ("postgres://app:plumwindow@db.internal/x\n", "postgres://app:M@db.internal/x\n"),
+        ("postgresql://app:p%40ss%2Fword%3F%23__@db/x\n", "postgresql://app:M@db/x\n"),
+        (f"https://{TOKEN}:x-oauth-basic@github.com/a/b\n", "https://M:x-oauth-basic@github.com/a/b\n"),
         ("  POSTGRES_PASSWORD: plumwindow\n  TZ: Europe\n", "  POSTGRES_PASSWORD: M\n  TZ: Europe\n"),
         ("  - MYSQL_ROOT_PASSWORD=plumwindow\r\n", "  - MYSQL_ROOT_PASSWORD=M\r\n"),
         ("spring.datasource.password=plumwindow\n", "spring.datasource.password=M\n"),
@@ -343,6 +345,56 @@ def test_words_that_may_be_something_else_stay(text: str) -> None:
     assert mask(text.encode()).masks == ()
 
 
+GIVEN = (
+    "  - name: API_TOKEN\n    value: {}\n",
+    '{{"name": "DB_PASSWORD", "value": "{}"}}\n',
+    '{{"administratorLoginPassword": {{"value": "{}"}}}}\n',
+    "DBPassword:\n  Type: String\n  Default: {}\n",
+    'variable "db_password" {{\n  type = string\n  default = "{}"\n}}\n',
+    'var dbPass string = "{}"\n',
+    'let password: &\'static str = "{}";\n',
+    "ENV API_SECRET {}\n",
+    "setx API_SECRET {}\n",
+    "ansible_become_pass: {}\n",
+    'sshpass -p "{}" scp a b:\n',
+    '$pass = ConvertTo-SecureString "{}" -AsPlainText -Force\n',
+    "storePassword '{}'\n",
+    "ALTER USER app IDENTIFIED BY '{}';\n",
+    "The root password is `{}`.\n",
+    "<key>ApiSecret</key>\n<string>{}</string>\n",
+    "Authorization:\n- Bearer {}\n",
+    "'Authorization' => 'Basic {}',\n",
+    "Authorization: SSWS {}\n",
+    "define('AUTH_KEY', 'a x');\ndefine( 'NONCE_SALT', '{}{}| `t\"' );\n",
+)
+"""Where people write a secret; what stands there is random."""
+
+
+@pytest.mark.parametrize("place", GIVEN)
+def test_a_value_is_found_however_it_is_given(place: str) -> None:
+    value = "Kx7vLw2ZpK9sQ4tB8nRd"
+    masked = mask(place.format(value, "e8Wk5Yq2Tn6Zc1Hb4Vd9Mg3Xs7Jr0LfPaUo2Qi6C"[:39]).encode())
+    assert value.encode() not in masked.text and len(masked.masks) == 1
+    assert masked.text.count(b"\n") == place.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<input type="password" id="r4nd0m1dQx7vLw2Z">\n',
+        '<a anchor-label="password" id="1226024993%2FProperties%2F-1435837140">\n',
+        "https://3f9a1c7be204d68591be07fa4c2d6e80@o12.ingest.sentry.io/7\n",
+        'bypass = "Kx7vLw2ZpK9sQ4tB8nRd"\n',
+        "token Kx7vLw2ZpK9sQ4tB8nRd\n",
+        'api_auth_1 = "https://radio.example/v2/api/auth1"\n',
+        "    secret: bool = False\n    default: Kx7vLw2ZpK9sQ4tB8nRd\n",
+        "http://user:%01%02%03%04%05%06@host/\n",
+    ],
+)
+def test_what_only_stands_beside_a_telling_name_stays(text: str) -> None:
+    assert mask(text.encode()).masks == ()
+
+
 HEXES = "3f9a1c7be204d68591be07fa4c2d6e80"
 
 
@@ -363,7 +415,7 @@ def test_shapes_that_gitleaks_knows(text: str, rule: str, secret: str) -> None:
     assert secret.encode() not in masked.text and MASK.encode() in masked.text
 
 
-@pytest.mark.parametrize("name", ["request_token", "session_key", "api_key"])
+@pytest.mark.parametrize("name", ["request_token", "session_key", "user_id"])
 def test_an_identifier_is_a_key_only_of_those_who_give_out_such_keys(name: str) -> None:
     text = f"{name} = 'c6812f51-dfea-43ff-90f9-85eb8a4fd889'\n".encode()
     assert mask(text).text == text

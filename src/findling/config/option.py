@@ -101,7 +101,7 @@ def option(
 
 
 _unnamed: Final[list[Option]] = []
-"""Those of the group that is being defined."""
+"""The options of the group whose class body is running, in order: they learn their names in `group`."""
 
 _OPTIONS: Final[dict[type[Struct], dict[str, Option]]] = {}
 
@@ -174,7 +174,7 @@ def check(option: Option, written: object, name: str) -> Checked:
 
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {"whole": (int,), "number": (int, float), "list": (list, tuple)}
-"""Of an option without choices; text where it is not named."""
+"""By the kind of an option, the types that a value may have; text for a kind that is not here."""
 
 
 def from_text(option: Option, text: str) -> object:
@@ -201,7 +201,7 @@ def shown(value: Value) -> str:
 
 
 def allowed(option: Option) -> str:
-    """In words, which values an option takes."""
+    """The values that an option takes, in words."""
     if option.choices:
         return _or([shown(choice) for choice in option.choices])
     if option.bounds is not None:

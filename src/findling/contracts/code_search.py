@@ -137,11 +137,11 @@ def facts(
     rerank: Rerank,
     metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
+    """The fields of a reply. ``found``: the results in the order to show; ``metadata``: the state of the index."""
     result = answer.result
     shown = found[: given["limit"]]
     compared = found[: max(given["limit"], 2)]
-    if len(compared) == 1 and answer.second is not None:  # the lead is over the second place, shown or not
+    if len(compared) == 1 and answer.second is not None:  # a lead is over the second, shown or not
         compared = [*compared, _found(answer, *answer.second)]
     scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in compared)
     total = 0 if result.is_absent else result.total
@@ -234,7 +234,8 @@ def provenance(hit: Hit) -> decide.Provenance:
 
 
 def _warnings(answer: Answer) -> list[str]:
-    """What the answer notes, but nothing of what went wrong with meaning, which has fields; a mismatch stays."""
+    """The answer's notes without the one on searching by meaning, which has fields of its own; but with a mismatch of
+    models."""
     meaning = answer.meaning
     warnings = [note for note in answer.result.notes if note != meaning.note]
     if meaning.skipped == "mismatch" and meaning.problem is not None:
@@ -408,7 +409,7 @@ def result_range(hit: Hit | SymbolHit) -> dict[str, Any]:
 
 
 def further_fields(answer: Answer) -> dict[str, Any]:
-    """What else there is, a line each, where a usual answer is long enough without it."""
+    """``further``: one line for each place beyond the usual length of an answer."""
     further = [] if answer.result.is_absent else answer.result.further
     places = [f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}".rstrip() for hit in further]
     return {"further": places} if places else {}

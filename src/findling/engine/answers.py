@@ -328,7 +328,8 @@ class Answers:
             if edge is not None or (first.kind in VALUES and (use.writes or use.enclosing.startswith(own)))
         )
         more = uses.total - len(kept)
-        said = f"{count(more, 'other use')} of {first.name!r} not known to mean {name!r}; ask for {first.name!r} alone."
+        bare = first.name
+        said = f"{count(more, 'use')} of {bare!r} left out: not known to mean {name!r}. Ask for {bare!r} to see all."
         return replace(uses, found=kept, total=len(kept)), (said,) if more else ()
 
     def with_bodies(self, results: Sequence[types.SymbolResult], most: int) -> list[types.SymbolResult]:

@@ -18,11 +18,12 @@ _NICE = 19
 
 TURNS = "turns"
 AT_ONCE = 2
-"""Such processes at work; the others wait: a question about a folder of repositories leaves one for each."""
+"""So many of these processes work at the same time, and the others wait: a question about a folder of repositories
+starts one for each."""
 
 
 def _step_back() -> None:
-    """Run only when nobody else wants the processor."""
+    """Give this process the lowest priority, so that it runs when nothing else wants the processor."""
     with suppress(OSError):
         if hasattr(os, "nice"):
             os.nice(_NICE)

@@ -33,16 +33,17 @@ from findling.store.local.writer import IndexWriter
 
 _FILES_PER_BATCH = 200
 _GROUP_TEXTS = 256
-"""Files, and texts to embed, that are gathered before the embedder is asked: whole requests, and little to lose."""
+"""So many files or texts are gathered before the embedder is asked: enough for full requests, few enough to lose."""
 
 _COMMIT_CHUNKS = 20_000
 """Vectors per transaction, about 5 MB."""
 
 _COMMIT_S = 5.0
-"""What a killed run may lose of a slow embedder's work."""
+"""Between two commits with a slow embedder: what a killed run loses."""
 
 _COMMIT_WAIT_S = 5.0
-"""How long a commit waits for another writer, however little the caller would: what was made may be expensive."""
+"""The least time that a commit waits for another writer, even if the caller would wait less: vectors may have cost
+money."""
 
 _POLL_S = 0.05
 
@@ -50,7 +51,7 @@ _NO_MODEL = 0
 """No model has this number, so every file lacks vectors of it."""
 
 _FAILED = bytes(HASH_BYTES)
-"""In place of the hash of a text that could not be embedded: no text has it, so none takes its vector over."""
+"""Stands for the hash of a text that could not be embedded. No text has this hash, so none takes the vector over."""
 
 _REFUSED = b"\xff"
 """In the vectors of a file that is only partly embedded, a vector of these bytes marks a text that could not be
@@ -58,8 +59,8 @@ embedded, so that not every run asks for it again, which may cost money. No unit
 
 
 class EmbeddedFile(Struct, frozen=True):
-    """What became of a file: ``chunks`` have vectors now, ``kept`` of them as before, and ``failed`` could not be
-    embedded; ``problem`` says why these, or all, have none."""
+    """What became of a file: how many ``chunks`` have vectors now, how many of these were ``kept``, and how many
+    ``failed``. ``problem`` says why some or all failed."""
 
     path: str
     chunks: int = 0
@@ -283,7 +284,7 @@ class _Gathering:
         return file
 
     def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Vectors of the same texts in whatever version of the file, those of one that was only begun among them."""
+        """Vectors of the same texts in any version of the file, even in one whose vectors are not complete."""
         for hashes, data in self._reader.models.text_hashes(path, self._model_id):
             count = len(hashes) // HASH_BYTES
             size = len(data) // count if count else 0
@@ -294,7 +295,7 @@ class _Gathering:
 
 
 def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | None) -> int:
-    """Give the files of a group their vectors; how many files, from the first, have all that they can have."""
+    """Give the files of a group their vectors. Returns how many of them, from the first on, are done."""
     coding = coding_of(embedder.fingerprint)
     texts = [text for file in group for text in file.missing.values()]
     coded, failures = _coded(embedder, texts, deadline)
@@ -329,7 +330,8 @@ _FAILED_BEFORE = "It failed at the start of this file."
 
 
 def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
-    """Stored vectors of the first texts, of all unless time ran out; and, by place, why a text has none."""
+    """Vectors as they are stored, of all texts or, when time runs out, of the first; and by a text's place why it has
+    none."""
     made = embedder.embed_batch(texts, deadline=deadline)
     return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
 
@@ -342,7 +344,7 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
     of = plurals.count(count, "passage")
     problem = f"{len(file.failed)} of {of} could not be embedded: {file.failed[0]}" if file.failed else ""
     on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
-    if "logging" in sys.modules:  # else nobody can have asked to be told
+    if "logging" in sys.modules:  # else nothing listens to events
         outbound.semantic_index(
             doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept
         )

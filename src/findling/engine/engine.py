@@ -422,7 +422,7 @@ class Engine(Questions):
         """
         self.check_own_index("findling export")
         self._store.ready_to_read()
-        reader = self._store.reader
+        reader = self._store.on_disk
         files = self.new_files()
         try:
             with reader.snapshot():

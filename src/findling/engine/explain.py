@@ -143,7 +143,7 @@ def _reader(store: OpenStore) -> IndexReader | None:
     try:
         if problem := soundness.problem(store.directory):
             raise IndexDamaged(problem)
-        return store.reader
+        return store.on_disk
     except errors.IndexUnavailable as error:
         damaged = isinstance(error, IndexDamaged)
         store.notes.append(f"{error.message} {store.begun_anew_by} rebuilds it." if damaged else str(error))

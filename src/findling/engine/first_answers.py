@@ -182,7 +182,7 @@ def first_answer(
     indexed: IndexReader | None = None
     known: Mapping[str, tuple[int, int]] = {}
     if opened.exists:
-        reader = opened.reader
+        reader = opened.on_disk
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader

@@ -301,8 +301,8 @@ def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, T
 
 def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
     """(path, reason) of what the last listing left out."""
-    with store.reader.snapshot():
-        return store.reader.listed.unlisted()
+    with store.on_disk.snapshot():
+        return store.on_disk.listed.unlisted()
 
 
 def _note_tree(store: OpenStore, tree: TreeState) -> None:
@@ -455,8 +455,8 @@ def _not_indexed(store: OpenStore) -> _Lacks:
     lacking = [file for file in listed if known.get(file[0]) != (file[1], file[2])]
     contents: Set[bytes] = set()
     if git_ids and store.exists:
-        with store.reader.snapshot():
-            contents = store.reader.listed.git_ids()
+        with store.on_disk.snapshot():
+            contents = store.on_disk.listed.git_ids()
     new = [size for path, size, _ in lacking if git_ids.get(path) not in contents]
     return _Lacks(lacking, len(new) <= FEW_FILES and sum(new) <= FEW_BYTES, notes)
 

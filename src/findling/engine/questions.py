@@ -1,6 +1,6 @@
-"""The questions that can be asked of what is searched, whether that is one folder or several.
+"""The questions that can be asked of one folder or of several.
 
-Each goes the same way: what is searched is made fresh for it, then it is answered from all of that as one index.
+Each question goes the same way: first the index of each folder is brought up to date, then all of them answer as one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 OnProgress = Callable[[Progress], None]
 
 MOST_STEPS: Final = 10
-"""From a definition, along its callers."""
+"""The most steps along callers that an impact can be asked for."""
 
 _Answer = TypeVar("_Answer")
 
@@ -88,7 +88,7 @@ class Questions(ABC):
 
     @abstractmethod
     def paths_meant(self, path: str) -> list[str]:
-        """What a typed path may be in answers."""
+        """The paths, as answers have them, that a path typed by the user may mean."""
 
     @abstractmethod
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
@@ -96,7 +96,7 @@ class Questions(ABC):
 
     @abstractmethod
     def answered(self, asked: Question, answer: Callable[[Answers, Freshened], _Answer]) -> _Answer:
-        """What ``answer`` makes of the index, once it is as fresh as the question has time for."""
+        """What ``answer`` makes of the index, after it was brought up to date as far as the question has time."""
 
     def _asked(
         self,
@@ -191,9 +191,9 @@ class Questions(ABC):
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
         With ``references`` also its uses in code. The definitions, then the uses, are one list, whose first ``offset``
-        entries are left out; of each kind at most ``limit`` are given. ``body_chars``: so much of the text of exact
-        definitions is given, numbered, whole where that holds it, and ``FILE:12-30`` are these lines. Raises
-        `InvalidInput`.
+        entries are left out; of each kind at most ``limit`` are given. ``body_chars``: exact definitions come with
+        their text, with line numbers, up to so many characters; then ``FILE:12-30`` can be asked for as well and means
+        these lines. Raises `InvalidInput`.
         """
         (found,) = self.symbols_of([name], **options)
         return found
@@ -210,7 +210,7 @@ class Questions(ABC):
         body_chars: int = 0,
         **waiting: Unpack[Waiting],
     ) -> list[SymbolResult]:
-        """As `symbols`, of several names, for which the folder is looked at once; ``body_chars`` are of all."""
+        """As `symbols`, of several names, with one look at the disk; ``body_chars`` bounds the texts of all."""
         if offset < 0:
             raise errors.InvalidInput(f"offset must be 0 or more, not {offset}.")
         wanted = {
@@ -240,7 +240,7 @@ class Questions(ABC):
         **waiting: Unpack[Waiting],
     ) -> tuple[_Answer | None, Freshness]:
         """What ``question`` makes of the documents of a scope, None where nothing is indexed; and how fresh the index
-        is. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
+        is. ``by_meaning``: their vectors are compared; ``code_too``: files of code that lack vectors count, too."""
 
         def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness]:
             def found(by_meaning: bool) -> _Answer | None:
@@ -252,7 +252,7 @@ class Questions(ABC):
 
             try:
                 return found(by_meaning), fresh.freshness
-            except errors.EmbedderUnavailable:  # it went away since it was last heard of; words are there
+            except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
                 return found(False), fresh.freshness
 
         return self._asked(asked, answer, **waiting)

@@ -209,7 +209,7 @@ def add_vectors(
 
 def _lacks_vectors(store: OpenStore, fingerprint: Fingerprint, paths: Sequence[str] | None) -> bool:
     """Whether some of the files ``paths`` (None: of all) have no vectors of an embedder."""
-    reader = store.reader
+    reader = store.on_disk
     with reader.snapshot():
         model_id = reader.models.id_of(fingerprint.id)
         if model_id is None:
@@ -223,7 +223,7 @@ def documents_to_embed(
     store: OpenStore, embedder: Embedder, paths: Sequence[str] | None, *, failed_too: bool = False, anew: bool = False
 ) -> list[str]:
     """The documents (among ``paths`` or all) that lack an embedder's vectors; with ``anew`` all."""
-    reader = store.reader
+    reader = store.on_disk
     with reader.snapshot():
         documents = {file.path for file in reader.listing() if file.kind == "docs"}
         model_id = reader.models.id_of(embedder.fingerprint.id)
@@ -268,7 +268,7 @@ def _embed(
     try:
         parts.embedding_pass.embed(
             lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
-            store.reader,
+            store.on_disk,
             store.source,
             embedder,
             max_bytes=store.configuration.wanted.max_bytes,
@@ -285,7 +285,7 @@ def _embed(
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
     """Bring the file of sign bits up to date where that is worth while; a process that is writing now will do it."""
-    reader = store.reader
+    reader = store.on_disk
     with reader.snapshot():
         model_id = reader.models.id_of(fingerprint.id)
         if model_id is None or not stored.may_be_due(reader.models, model_id):

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.store import OpenStore
     from findling.search.semantic import SemanticChannel
-    from findling.store.local.reader import IndexReader
-    from findling.store.protocols import Index
+    from findling.store.protocols import Index, KeptIndex
 
 PATIENCE_MS: Final = 3000
 """How long a model at an address may take before the first question: a server has some ten seconds to start."""
@@ -112,7 +111,7 @@ def fetch_chosen(config: Config | None, stored: str | None) -> str:
     return ""
 
 
-def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerprint) -> Mismatch | None:
+def mismatch_of(config: Config | None, reader: KeptIndex, fingerprint: Fingerprint) -> Mismatch | None:
     """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
     if config is None:
         return None

@@ -28,10 +28,10 @@ _NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 @contextmanager
 def only_writer(directory: Path, *, wait_s: float = LOCK_WAIT_S, number: int = 0) -> Iterator[None]:
-    """Nobody else is in such a block for this folder, which is made if need be; with other numbers others may be.
+    """A block that one process at a time can be in, for each folder and ``number``. The folder is made if need be.
 
     Raises `IndexBusy` when that takes longer than ``wait_s``, and `IndexUnavailable` for a folder that cannot be
-    written. The system ends the role with its process.
+    written. The system frees the lock when its process ends.
     """
     make_folder(directory)
     try:
@@ -45,7 +45,7 @@ def only_writer(directory: Path, *, wait_s: float = LOCK_WAIT_S, number: int = 0
 
 
 def make_folder(directory: Path) -> None:
-    """Private to the user: it repeats words of files that others may not be allowed to read."""
+    """Make a folder that only the user can read, as it repeats words of files that others may not read."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -82,7 +82,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def failure(error: OSError, path: Path) -> FindlingError:
-    """A failure of the file system in the library's own folder as one of ours."""
+    """The error to raise for a failure of the file system in a folder of findling's own."""
     if error.errno in _NO_ROOM:
         return StorageFull(f"No room for {path}.", remedy="Free some space.")
     return IndexUnavailable(
@@ -95,15 +95,16 @@ _LOOK_AGAIN_S: Final = 0.1
 
 
 class Turns(Struct, frozen=True):
-    """``folder`` is shared by all that count together; the system gives a place back with its process."""
+    """At most ``at_once`` processes have a turn at the same time, of all that share a ``folder``. The system frees a
+    place when its process ends."""
 
     folder: Path
     at_once: int
 
     @contextmanager
     def taken(self, wait: Callable[[], bool]) -> Iterator[bool]:
-        """Be among ``at_once`` at the most. ``wait`` is asked again and again whether to wait on, and may raise; when
-        it says no, the block is entered without a place, and is given False."""
+        """A block with a turn (True). While there is none, ``wait`` is called again and again, and may raise; when it
+        returns False, the block is entered without a turn (False)."""
         with ExitStack() as role:
             while not (mine := self._take(role)) and wait():
                 time.sleep(_LOOK_AGAIN_S)

@@ -234,7 +234,7 @@ def _remote_status(store: RemoteStore) -> Status:
 
 def _read_status(store: OpenStore) -> Status:
     notes: list[str] = []
-    reader = store.reader
+    reader = store.on_disk
     embedder = store.semantics.embedder()
     with reader.snapshot():
         manifest = reader.manifest

@@ -27,7 +27,7 @@ from findling.store.local import layout, soundness
 from findling.store.local.layout import DATABASE
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
-from findling.store.protocols import Index
+from findling.store.protocols import Index, KeptIndex
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -104,8 +104,13 @@ class OpenStore:
         return self.collection.directory
 
     @property
-    def reader(self) -> IndexReader:
-        """Opens the store when it is not open. Raises the index's errors."""
+    def reader(self) -> KeptIndex:
+        """The index, opened when it is not open. Raises the index's errors."""
+        return self.on_disk
+
+    @property
+    def on_disk(self) -> IndexReader:
+        """As `reader`, for what only an index on this machine's disk has."""
         if self._reader is None:
             self._reader = IndexReader(self.directory, *self.manifest_key)
         return self._reader
@@ -120,7 +125,7 @@ class OpenStore:
         """Names what a question is answered from: the index, the commit of it that was read last, the ref, and the
         files that were read beside it. Another name wherever one of them is another."""
         first = self.first_answer
-        reader = first.indexed if first else self.reader
+        reader = first.indexed if first else self.on_disk
         indexed = f"{reader.identity.hex()}:{reader.generation}" if reader else ""
         beside = sorted(first.states.items()) if first else ""
         return f"{indexed}:{self.manifest_key[1]}:{beside}"
@@ -166,7 +171,7 @@ class OpenStore:
     def cut_otherwise(self) -> str:
         """Why all files are to be read again, as a sentence without its end: they were cut by other sizes than are
         wanted by now, or masked by other rules. Within the reader's snapshot."""
-        chunking = self.reader.chunking
+        chunking = self.on_disk.chunking
         if chunking in (None, self.configuration.chunking):
             return ""
         if chunking == MASKED_OTHERWISE:
@@ -338,7 +343,7 @@ class OpenStore:
         Raises `IndexBusy` when another process writes for longer than ``wait_s``.
         """
         with self.reader.snapshot():
-            empty = self.reader.chunking is None
+            empty = self.on_disk.chunking is None
             otherwise = self.cut_otherwise
         if empty:
             self.close()  # only what nobody else has open can be prepared for many files

@@ -19,8 +19,8 @@ from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
 from findling.outbound.files import Files, NotRead
 from findling.search.scope import glob_matcher, lies_in
-from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
+from findling.store.protocols import KeptIndex
 
 if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
@@ -69,7 +69,7 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
     """
     request.compiled()
     if by_time and store.lasting:
-        raise errors.InvalidInput("The files that are searched have no times.", remedy="Sort them by path.")
+        raise errors.InvalidInput("The files of a commit have no times to sort by.", remedy="Sort by path.")
     try:
         return _opened(store, request, None if show_secrets else _indexed(store), by_time, show_secrets)
     except errors.IndexUnavailable as error:
@@ -79,7 +79,7 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
         return _opened(store, request, None, by_time, show_secrets)
 
 
-def _indexed(store: OpenStore) -> IndexReader | None:
+def _indexed(store: OpenStore) -> KeptIndex | None:
     """The index, if there is anything in it that can be relied on."""
     if not store.exists:
         return None
@@ -93,7 +93,7 @@ def _indexed(store: OpenStore) -> IndexReader | None:
 
 
 def _opened(
-    store: OpenStore, request: search.GrepRequest, reader: IndexReader | None, by_time: bool, show_secrets: bool
+    store: OpenStore, request: search.GrepRequest, reader: KeptIndex | None, by_time: bool, show_secrets: bool
 ) -> search.Grep:
     with nullcontext() if reader is None else reader.snapshot():
         listed = _listed(store, reader)
@@ -121,7 +121,7 @@ class _Listed(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
+def _listed(store: OpenStore, reader: KeptIndex | None) -> _Listed:
     """Look at the whole disk, or at the commit. Within the reader's snapshot."""
     wanted = store.configuration.wanted
     if store.lasting and reader is not None:
@@ -158,7 +158,7 @@ class SearchedFiles:
     """The files of a root, as `search.exact.ExactSource`. Use within the reader's snapshot, but for reading."""
 
     def __init__(
-        self, store: OpenStore, reader: IndexReader | None, listed: _Listed, *, by_time: bool, show_secrets: bool
+        self, store: OpenStore, reader: KeptIndex | None, listed: _Listed, *, by_time: bool, show_secrets: bool
     ) -> None:
         wanted = store.configuration.wanted
         self._listed = listed

@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from findling.model.types import Progress
 
 FAILED_PAUSE_S = 1.0
-"""Between two tries to take in what could not be."""
+"""The pause before what failed is tried again."""
 
 STANDBY_S = 2.0
-"""How often a process asks whether the watching has become free, or an index has come to be."""
+"""How often a process that does not watch looks whether it can: the other watcher has ended, or there is an index."""
 
 QUIET_S = 0.9
-"""A burst of more than a few files is taken in once nothing has come for so long."""
+"""A burst of many changes is indexed after so long without another change."""
 
 FEW_FILES = 20
-"""So many are taken in at once: somebody saved them."""
+"""Up to so many changed files are indexed without waiting: they are files that somebody saved."""
 
 LONGEST_S = 10.0
-"""A burst that goes on is taken in after so long."""
+"""After so long a burst is indexed even while it goes on."""
 
 PAUSE = 2
-"""After taking something in, so many times as long as it took nothing is taken in: a third of a core at most."""
+"""After a run, the watcher rests for so many times as long as it took, so that it uses a third of a core at most."""
 
 TURN_LOOK_S = 0.2
 """How often a watcher that waits for its turn looks whether it should stop."""
 
 POLL_LEAST_S, POLL_PAUSE = 5.0, 50
-"""Without the system's help everything is looked at this often, and at most a fiftieth of the time."""
+"""Where the system tells of no changes, every file is looked at this often, but for at most a fiftieth of the time."""
 
 PASSED_OVER = 10_000
-"""Paths of no file that is indexed, remembered so that a log that grows is judged once."""
+"""So many paths that are not to be indexed are remembered, so that a log file that grows is judged once."""
 
 State = Literal["waiting", "standby", "watching", "polling", "stopped"]
 
@@ -59,19 +59,19 @@ _log = logging.getLogger(__name__)
 
 
 _turns = cache(threading.BoundedSemaphore)
-"""For so many watchers of this process at once; all that have the same limit share one."""
+"""The semaphore for a limit on watchers that work at the same time in this process."""
 
 
 class Watch(NamedTuple):
-    """What is watched just now, and why not more, in words."""
+    """How much is watched now, and in words why not more."""
 
     state: State
     detail: str = ""
 
 
 class Watcher:
-    """Of one root. ``open_engine`` is called in the watcher's thread. ``at_once``: so many watchers of a process at the
-    most take something in at once."""
+    """Watches one root. ``open_engine`` is called in the watcher's thread. ``at_once``: at most so many watchers of a
+    process index at the same time."""
 
     def __init__(self, open_engine: Callable[[], Engine], *, at_once: int = 1) -> None:
         self._open_engine = open_engine

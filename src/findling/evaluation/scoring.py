@@ -46,8 +46,8 @@ _HIGH: Final = 0.975
 
 
 class Score(Struct, frozen=True):
-    """Of one query, within DEPTH. ``recall`` is the share of targets that were hit; ``first`` the rank of the first
-    hit. ``file_ndcg``: with one entry for each path, and files as targets."""
+    """The scores of one query's first DEPTH results. ``recall`` is the share of targets that were hit; ``first`` the
+    rank of the first hit. ``file_ndcg``: with one entry for each path, and files as targets."""
 
     ndcg: float
     recall: float

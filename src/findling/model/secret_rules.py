@@ -37,6 +37,7 @@ RULES: Final = (
     Rule("google-access-token", "ya29.", r"[\w-]{40,}"),
     Rule("google-refresh-token", "1//", rf"0{_URL64}{{40,}}"),
     Rule("azure-sas-signature", "sig=", r"[A-Za-z0-9%+/]{40,70}(?:%3[Dd]|=)", anywhere=True),
+    Rule("azure-function-key", "?code= &code=", r"(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{50,58}={0,2}"),
     Rule("azure-client-secret", "Q~", r"[\w~.-]{31,34}", anywhere=True, before=r"[\w~.]{3}\d"),
     Rule("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),
     Rule("heroku-key", "HRKU-", r"[\w-]{36,65}"),
@@ -93,7 +94,17 @@ RULES: Final = (
     Rule("nvidia-key", "nvapi-", rf"{_URL64}{{60,70}}"),
     Rule("pinecone-key", "pcsk_", r"\w{60,80}"),
     Rule("tavily-key", "tvly-", r"[\w-]{28,50}"),
+    Rule("elevenlabs-key", "sk_", rf"{_HEX}{{48}}"),
+    Rule("langfuse-key", "sk-lf-", r"[0-9a-f-]{36}"),
+    Rule("cerebras-key", "csk-", r"[a-z0-9]{48}"),
+    Rule("jina-key", "jina_", r"[\w-]{60}"),
+    Rule("voyage-key", "pa- al-", r"(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{43}"),
+    Rule("firecrawl-key", "fc-", rf"{_HEX}{{32}}"),
+    Rule("e2b-key", "e2b_", rf"{_HEX}{{40}}"),
+    Rule("apify-token", "apify_api_", rf"{_ALNUM}{{36}}"),
     # Messages and mail
+    Rule("discord-bot-token", "MD MT Mj Mz ND NT Nj Nz OD OT", r"[A-Za-z0-9]{22,26}\.[\w-]{6}\.[\w-]{27,40}"),
+    Rule("pubnub-key", "sec-c-", rf"{_ALNUM}{{36,64}}"),
     Rule("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxc- xoxd-", r"(?:\d{1,20}-){0,4}[\w%-]{20,300}"),
     Rule("slack-app-token", "xapp-", r"\d-[A-Z0-9]+-\d+-[a-z0-9]{32,}"),
     Rule("slack-rotating-token", "xoxe.", r"xox[bp]-\d-[\w]{100,}"),
@@ -122,14 +133,14 @@ RULES: Final = (
     Rule("flutterwave-test-key", "FLWSECK_TEST-", r"[0-9a-z]{12}(?:[0-9a-z]{20}-X)?"),
     Rule("facebook-app-token", "|", rf"{_URL64}{{27,40}}", before=r"\d{15,16}"),
     Rule("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", rf"{_ALNUM}{{16}}"),
+    Rule("paddle-key", "pdl_live_apikey_ pdl_sdbx_apikey_", r"\w{40,60}"),
     # Data, secrets, networks
     Rule("databricks-token", "dapi", rf"{_HEX}{{32}}(?:-\d)?"),
     Rule("supabase-token", "sbp_ sb_secret_", r"[\w-]{31,48}"),
     Rule("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w=.-]{32,64}"),
     Rule("neon-key", "napi_", r"[a-z0-9]{60,70}"),
-    Rule(
-        "doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"
-    ),
+    Rule("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", rf"{_ALNUM}{{40,44}}"),
+    Rule("doppler-service-token", ".", rf"{_ALNUM}{{40,44}}", before=r"dp\.s[at]\.[a-z0-9_-]{2,35}"),
     Rule("vault-token", "hvs. hvb. hvr.", r"[\w-]{24,300}"),
     Rule("onepassword-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     Rule("onepassword-token", "ops_eyJ", r"[A-Za-z0-9+/]{200,}={0,3}"),
@@ -145,7 +156,11 @@ RULES: Final = (
     Rule("clickhouse-key", "4b1d", rf"{_ALNUM}{{38}}"),
     Rule("honeycomb-key", "hcaik_ hcbik_ hcxik_", r"[a-z0-9]{58}"),
     Rule("launchdarkly-key", "sdk-", rf"{_HEX}{{8}}-{_HEX}{{4}}-4{_HEX}{{3}}-[0-9a-f]{{4}}-{_HEX}{{12}}"),
+    Rule("posthog-key", "phx_", rf"{_ALNUM}{{40,48}}"),
     # Work
+    Rule("hubspot-token", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", r"[0-9a-f-]{36}"),
+    Rule("trello-token", "ATTA", r"[0-9A-Fa-f]{72}"),
+    Rule("clickup-token", "pk_", r"\d{6,12}_[A-Z0-9]{32}"),
     Rule("postman-key", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
     Rule("linear-key", "lin_api_ lin_oauth_", rf"{_ALNUM}{{40,64}}"),
     Rule("notion-token", "ntn_ secret_", rf"{_ALNUM}{{43,48}}"),
@@ -159,8 +174,15 @@ RULES: Final = (
     Rule("contentful-token", "CFPAT-", rf"{_URL64}{{43}}"),
     Rule("typeform-token", "tfp_", r"[\w.=-]{40,62}"),
     Rule("readme-key", "rdme_", r"[a-z0-9]{60,72}"),
-    Rule("dropbox-token", "sl.", r"(?:u\.)?[\w-]{120,}"),
+    Rule("dropbox-token", "sl. sl.u.", r"[\w-]{120,}"),
     # Whoever issued it
     Rule("json-web-token", "eyJ", r"[\w-]{12,}\.eyJ[\w-]{12,}\.[\w-]{16,}"),
     Rule("mapbox-token", "sk.", r"eyJ[\w-]{40,}\.[\w-]{20,}"),
 )
+
+WHOLE_WORDS: Final = {
+    "azure-devops-token": (r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", (84,)),
+    "azure-ai-key": (r"[A-Za-z0-9]{52}J(?:QQJ|ACO)99[A-Za-z0-9]{26,27}", (84, 85)),
+    "mailchimp-key": (r"[0-9a-f]{32}-us\d{1,2}", (36, 37)),
+}
+"""Tokens that are one word and do not show by their beginning whose they are: expression, and sizes."""

@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
+from urllib.parse import unquote_to_bytes
 
-from findling.model.secret_rules import RULES, Rule
+from findling.model.secret_rules import RULES, WHOLE_WORDS, Rule
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
 
 MASK: Final = "\u2022\u2022\u2022\u2022"
@@ -103,12 +104,15 @@ _Begins = list[tuple[bytes, Rule]]
 
 
 class _Known(NamedTuple):
-    """``starts``: by the first two bytes, what a long word begins with; ``ahead``: what stands before one;
-    ``anywhere``: the others, by a piece of theirs that few texts have."""
+    """``starts``: by the first two bytes, what a long word begins with; ``ahead``: by its last two bytes, what stands
+    before one;
+    ``anywhere``: the others, by a piece of theirs that few texts have; ``whole``: by their size, long words that show
+    further behind whose they are, as expression and rule."""
 
     starts: dict[bytes, _Begins]
-    ahead: _Begins
+    ahead: dict[bytes, _Begins]
     anywhere: dict[bytes, _Begins]
+    whole: dict[int, list[tuple[bytes, str]]]
 
 
 _LONG: Final = 20
@@ -120,9 +124,6 @@ _LONG_WORD: Final = b"a" * _LONG
 _BEFORE_ONE: Final = frozenset(b"./$:|=")
 _SLASH: Final = 0x2F
 _BACKSLASH: Final = 0x5C
-
-_LONGEST_AHEAD: Final = 20
-"""Bytes of the longest beginning that is no word."""
 
 _LONGEST_BEFORE: Final = 60
 _LEAST_ENTROPY: Final = 2.7
@@ -138,14 +139,17 @@ webhook ends with a long word, so that it is looked for before those alone."""
 
 @cache
 def _known() -> _Known:
-    known = _Known({}, [], {})
+    known = _Known({}, {}, {}, {})
+    for rule_id, (expression, sizes) in WHOLE_WORDS.items():
+        for size in sizes:
+            known.whole.setdefault(size, []).append((expression.encode(), rule_id))
     for rule in RULES:
         for begin in map(str.encode, rule.begins.split()):
             if rule.anywhere:
                 piece = next(piece for piece in _PIECES if piece in begin)
                 known.anywhere.setdefault(piece, []).append((begin, rule))
             elif begin.strip(_WORD):
-                known.ahead.append((begin, rule))
+                known.ahead.setdefault(begin[-2:], []).append((begin, rule))
             else:
                 known.starts.setdefault(begin[:2], []).append((begin, rule))
     return known
@@ -177,10 +181,9 @@ def _long_words(text: bytes) -> tuple[list[_Span], bool]:
     one may be the end of a webhook's address."""
     spans: list[_Span] = []
     hooks = False
-    starts, ahead, _ = _known()
-    last = tuple(begin for begin, _ in ahead)
+    starts, ahead, _, whole = _known()
     words = text.translate(_WORDS_ONLY) + b" "
-    find, beginning = words.find, starts.get
+    find, beginning, stands_before, sized = words.find, starts.get, ahead.get, whole.get
     at = find(_LONG_WORD)
     while at >= 0:
         before = text[at - 1] if at else 0
@@ -190,12 +193,19 @@ def _long_words(text: bytes) -> tuple[list[_Span], bool]:
                 if text.startswith(begin, start):
                     spans += _token(text, start, start + len(begin), rule)
         if before in _BEFORE_ONE:
-            if text[max(0, start - _LONGEST_AHEAD) : start].endswith(last):
-                for begin, rule in ahead:
-                    if text.endswith(begin, 0, start):
-                        spans += _token(text, start - len(begin), start, rule)
-            hooks = hooks or (before == _SLASH and text.find(_HOOK, max(0, start - _HOOK_BEFORE), start) >= 0)
-        at = find(_LONG_WORD, find(b" ", at))
+            for begin, rule in (
+                *stands_before(text[start - 2 : start], ()),
+                *stands_before(text[start - 1 : start], ()),
+            ):
+                if text.endswith(begin, 0, start):
+                    spans += _token(text, start - len(begin), start, rule)
+        if before == _SLASH and not hooks:
+            hooks = text.find(_HOOK, max(0, start - _HOOK_BEFORE), start) >= 0
+        end = find(b" ", at)
+        for expression, rule_id in sized(end - start, ()):
+            if _bytes_pattern(expression).fullmatch(text, start, end) and _varies(text[start:end]):
+                spans.append(_Span(start, end, rule_id))
+        at = find(_LONG_WORD, end)
     return spans, hooks
 
 
@@ -223,7 +233,7 @@ def _entropy(value: bytes) -> float:
 
 _PLACEHOLDER: Final = (
     rb"(?i)example|placeholder|dummy|sample|changeme|change[_-]me|change[_-]?this|redacted|x{5}|0{8}|1{6}|\*{3}|\.{3}"
-    rb"|a{6}|a1b2c3|SflKxwRJSMeKKF2QT4|12345|23456789|98765|abcdef[g0-]|abcd1234|qwerty|deadbeef|cafebabe|foobar|insert|replace|your[_-]?"
+    rb"|a{9}|a1b2c3|SflKxwRJSMeKKF2QT4|12345|23456789|98765|abcdef[g0-]|abcd1234|qwerty|deadbeef|cafebabe|foobar|insert|replace|your[_-]?"
     rb"|never[_-]?use|not[_-]?a?[_-]?(?:real|valid|secret)|invalid|fake|mock|todo"
 )
 
@@ -238,31 +248,74 @@ def _varies(value: bytes) -> bool:
 # --- what is assigned to a name that says so ------------------------------------------------------------------
 
 
-_VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>[^"'`\s\\]{8,4000}+)\\?(?P=quote)
+_VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>(?:\w{4}[ ]){3,5}+\w{4}|[^"'`\s\\]{8,4000}+)\\?(?P=quote)
     |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000}+))"""
+"""A quoted one may be four to six groups of four, as passwords that are made for one program."""
+
 _GIVEN: Final = (
     rb"""(?xi)(?P<name>[\w.-]{0,30}+)(?:
-      \\?["'`]?\]?[ \t]{0,9}(?::[ \t]?[a-z]{2,9}\??[ \t]{0,2}(?==))?(?::=|=>|\?\?=|=|:)[ \t]{0,9}\\?
+      \\?["'`]?\]?[ \t]{0,9}(?:(?::[ \t]?|(?=[&a-z]+[ ])|(?=&'))(?:&(?:'\w{1,9}[ ])?)?[a-z]{2,9}\??[ \t]{0,2}(?==))?
+        (?::=|=>|\?\?=|=|:)[ \t]{0,9}(?:!!?\w{2,9}[ ]|ConvertTo-SecureString[ ](?:-String[ ])?)?\\?
     | ["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])
     | ["'][ \t]{1,4}value[ \t]{0,2}=[ \t]{0,2}
+    | ["'`]?,?\s{1,40}["']?value["']?[ \t]{0,2}:[ \t]{0,2}
+    | ["']?[ \t]{0,2}[:{]\s{0,40}\{?\s{0,40}(?:type[ ]{0,9}[:=][^\n]{0,80}\s{1,40})?
+        ["']?(?:value|default)["']?[ \t]{0,9}[:=][ \t]{0,9}
     | >(?=[^<\s]{8,4000}</)
+    | </key>\s{0,40}<string>
+    | [ \t]{1,4}(?:(?:-p|is)[ \t]{1,4})?(?=["'`])
+    | (?P<command>[ \t]{1,4})(?=\S{8,4000}[ \t]{0,9}(?:\r?\n|\Z))
     )"""
     + _VALUE
 )
-"""What follows a name's telling part, up to the value: of code, configuration, JSON, XML, calls with both in quotes."""
+"""What follows a name's telling part, up to the value: of code, configuration, JSON, XML, calls with both in quotes,
+entries of "name" and "value", parameters with a default. Behind ``command`` it is a value only if a command sets it."""
 
-_ENDS: Final = (b"", b" ", b"\t", b"\r", b"\n", b",", b";", b"<", b"&", b'"', b"'", b"`", b"\\", b"@")
+_SETS: Final = rb"(?i)(?:^|\n)[ \t]*(?:env|setx|setenv|set[ ]-\w{1,3})[ \t]+\S*\Z"
+
+_ENDS: Final = (b"", b" ", b"\t", b"\r", b"\n", b",", b";", b"<", b">", b"&", b'"', b"'", b"`", b"\\", b"@", b":")
 """Behind a value without quotes; where a name of a function stood, there would be a bracket."""
 
-_HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}[:=,][ \t]{0,4}\\?["'`]?(?:(?:bearer|token|basic|apikey)[ ])?
+_HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}(?:=>|:\s{1,20}-|[:=,])[ \t]{0,4}\\?["'`]?
+    (?:(?:bearer|token|basic|apikey|ssws)[ ])?
     (?P<plain>[\w+/=.~-]{16,2000})"""
-_ADDRESS: Final = rb"""://[^\s/:@"'<>`()]{0,64}:(?P<plain>[^\s/:@"'<>`(){}$]{6,128})@[\w\[]"""
+_ADDRESS: Final = rb"""[^\s/:@"'<>`()]{0,64}:(?P<plain>[^\s/:@"'<>`(){}$]{6,128})@[\w\[]"""
+_USER: Final = rb"(?P<plain>[\w-]{20,255})(?::x-oauth-basic|:)?@(?!(?:[\w-]+\.)*(?:sentry|ingest)\.)[\w\[]"
+"""A token in place of a user's name. Those of Sentry's addresses are no secrets."""
 
-_KEYS: Final = (
-    rb"(?:api|access|account|priv(?:ate)?|auth|secret|shared|master|encryption|encrypt|signing|sign|consumer|storage"
-    rb"|subscription|service|server|host|app|application|client|license|ingest|function|instrumentation)[-_. ]?\Z"
+_KEYS: Final = tuple(
+    word.encode()
+    for word in (
+        "api access account priv private auth secret shared master encryption encrypt signing sign consumer storage "
+        "subscription service server host app application client license ingest function instrumentation admin write "
+        "fernet speech"
+    ).split()
 )
 """What makes a key one that opens something."""
+
+_LONGEST_KEY: Final = 24
+_JOINS: Final = (b"-", b"_", b".", b" ")
+
+
+def _opens_something(lowered: bytes, at: int) -> bool:
+    """Whether what stands before the word "key" makes it one that opens something."""
+    end = at - (lowered[at - 1 : at] in _JOINS)
+    start = max(0, at - _LONGEST_KEY)
+    return lowered.endswith(_KEYS, start, end) or lowered[start:end].rstrip(b" \t\r\n\"'{:=").endswith(b"jwt")
+
+
+_PASSES: Final = (b"db", b"user", b"admin", b"store", b"key", b"smtp", b"mail", b"root", b"ssh", b"sql")
+
+
+def _lets_in(lowered: bytes, at: int) -> bool:
+    """Whether the word "pass" is not the end of another, as in "bypass"."""
+    return not lowered[at - 1 : at].isalpha() or lowered.endswith(_PASSES, 0, at)
+
+
+def _is_part(lowered: bytes, at: int) -> bool:
+    """Whether the word "auth" is quoted, or the last part of a name."""
+    return lowered[at - 1 : at] in (b"_", b"'", b'"')
+
 
 _HARMLESS: Final = (
     rb"(?i)public|hash|digest|checksum|fingerprint|sha\d|md5|encrypted|crypted|file|path|dir|url|uri|name|type|class"
@@ -271,29 +324,38 @@ _HARMLESS: Final = (
 """In a name: its value is about a secret, or none."""
 
 
+_GIVEN_TO_ALL: Final = _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1)
+"""Where a name's telling part ends its word."""
+
+
 class _Finder(NamedTuple):
     """``telling``: what is looked for, whatever its case; ``follows``: what has to come after it, a value in it;
-    ``before``: what has to stand before it, b"" for anything. ``login``: the value can be nothing but a password, so
-    that a word is one, too."""
+    ``fits``: whether it counts where it stands. ``login``: the value stands in an address, as nothing but
+    a password can, so that a word is one, too, and percent signs stand for characters."""
 
     telling: bytes
     follows: bytes
-    before: bytes = b""
+    fits: Callable[[bytes, int], bool] | None = None
     rule: str = "assigned-secret"
     login: bool = False
 
 
 _FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
-    b"pass": (_Finder(b"passw", _GIVEN, rule="password"), _Finder(b"passphrase", _GIVEN, rule="password")),
+    b"pass": (
+        _Finder(b"passw", _GIVEN, rule="password"),
+        _Finder(b"passphrase", _GIVEN, rule="password"),
+        _Finder(b"pass", _GIVEN_TO_ALL, _lets_in),
+    ),
     b"pwd": (_Finder(b"pwd", _GIVEN, rule="password"),),
     b"secret": (_Finder(b"secret", _GIVEN),),
     b"token": (_Finder(b"token", _GIVEN),),
-    b"key": (_Finder(b"key", _GIVEN, _KEYS),),
+    b"key": (_Finder(b"key", _GIVEN, _opens_something),),
     b"auth": (
-        _Finder(b"auth", _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1), rb"[_\"']\Z"),
+        _Finder(b"auth", _GIVEN_TO_ALL, _is_part),
         _Finder(b"auth", _HEADER),
     ),
-    b"://": (_Finder(b"://", b"(?<=://)" + _ADDRESS[3:], rule="password", login=True),),
+    b"://": (_Finder(b"://", _ADDRESS, rule="password", login=True), _Finder(b"://", _USER)),
+    b"identified by": (_Finder(b"identified by", _GIVEN, rule="password"),),
 }
 """By what their telling parts begin with: a text is gone through once for each."""
 
@@ -308,8 +370,11 @@ def _assigned(text: bytes) -> Iterator[_Span]:
         if places := list(_places(lowered, beginning)):
             for finder in finders:
                 yield from _given(text, lowered, places, finder)
-            if beginning == b"key" and any(text.startswith(b"PRIVATE ", at - 8) for at in places):
-                yield from _private_keys(text)
+            if beginning == b"key":
+                if any(text.startswith(b"PRIVATE ", at - 8) for at in places):
+                    yield from _private_keys(text)
+                if any(text.startswith(b"AUTH_", at - 5) for at in places):
+                    yield from _wordpress(text)
             elif beginning == b"://":
                 yield from _commands(text, lowered, places)
             elif beginning == b"secret" and any(
@@ -320,27 +385,29 @@ def _assigned(text: bytes) -> Iterator[_Span]:
 
 def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> Iterator[_Span]:
     """Of one finder, at the places where its telling part may stand."""
-    telling, match = finder.telling, _bytes_pattern(finder.follows).match
+    telling, fits, match = finder.telling, finder.fits, _bytes_pattern(finder.follows).match
     size, after = len(telling), 0
     for at in places:
-        if at < after or lowered[at : at + size] != telling or (given := match(text, at + size)) is None:
+        if at < after or lowered[at : at + size] != telling:
+            continue
+        if (fits and not fits(lowered, at)) or (given := match(text, at + size)) is None:
             continue
         before = text[max(0, at - _MOST_BEFORE) : at]
-        if finder.before and not _bytes_pattern(finder.before).search(before.lower()):
-            continue
         after = given.end()  # what is long and one value is gone through once
         named = given.groupdict()
+        if named.get("command") and not _bytes_pattern(_SETS).search(text, max(0, at - _MOST_BEFORE), at):
+            continue
         place = "plain" if named["plain"] else "quoted"
         about = _bytes_pattern(_NAME_BEFORE).search(before)
-        name = (about[0] if about else b"") + (named.get("name") or b"")
+        name = (about[0] if about else b"") + text[at : at + size] + (named.get("name") or b"")
         end = given.end(place)
         ends = place == "quoted" or text[end : end + 1] in _ENDS
         if not ends or _bytes_pattern(_HARMLESS).search(name):
             continue
-        value = named[place]
+        value = unquote_to_bytes(named[place]) if finder.login else named[place]
         if (
             _opens(value, name)
-            or (finder.login and _is_chosen(value))
+            or (finder.login and _is_chosen(value, _IN_ADDRESS))
             or (finder.rule == "password" and _is_chosen(value) and _is_set(text, at, given.start(place), end))
         ):
             yield _Span(given.start(place), end, finder.rule)
@@ -364,6 +431,7 @@ def _is_set(text: bytes, at: int, start: int, end: int) -> bool:
 
 
 _CHOSEN: Final = rb"[A-Za-z0-9!@#%^*+?~_.-]{8,64}"
+_IN_ADDRESS: Final = rb"[!-~]{8,64}"
 _NO_PASSWORD: Final = (
     rb"(?i)postgres|mysql|mariadb|mongo|redis|rabbit|elastic|minio|oracle|developer|local|required|optional|abled|unset|empty"
     rb"|hidden|prompt|random|generated|undefined|unknown|anonymous|x-oauth"
@@ -371,10 +439,20 @@ _NO_PASSWORD: Final = (
 """In place of a password: the name of a service that has it as its default, or of what it is."""
 
 
-def _is_chosen(value: bytes) -> bool:
+def _is_chosen(value: bytes, written: bytes = _CHOSEN) -> bool:
     """Whether a value can be a password that somebody thought of: no placeholder, and no word for a password."""
     no_dummy = not _bytes_pattern(_DUMMIES).search(value) and not _bytes_pattern(_NO_PASSWORD).search(value)
-    return bool(_bytes_pattern(_CHOSEN).fullmatch(value)) and _varies(value) and no_dummy
+    return bool(_bytes_pattern(written).fullmatch(value)) and _varies(value) and no_dummy
+
+
+_WORDPRESS: Final = rb"""_(?:KEY|SALT)['"],[ \t]{0,20}'([^'\n]{64})'"""
+
+
+def _wordpress(text: bytes) -> Iterator[_Span]:
+    """Keys and salts of WordPress, which may hold spaces and quotes."""
+    for given in _bytes_pattern(_WORDPRESS).finditer(text):
+        if _varies(given[1]):
+            yield _Span(*given.span(1), "assigned-secret")
 
 
 _COMMAND: Final = 300
@@ -449,21 +527,33 @@ _DUMMIES: Final = (
 )
 
 
-_KEYS_ARE_UUIDS: Final = rb"(?i)heroku|hubspot|kucoin|snyk|squarespace"
-"""Vendors whose keys look like anybody's identifiers."""
+_OPENED_BY_UUIDS: Final = (
+    rb"(?i)heroku|hubspot|kucoin|snyk|squarespace|codecov|railway|secret|passw|api[_-]?(?:key|token)|(?:access|auth|server|hec)[_-]?token"
+    rb"|(?-i:[A-Z]_TOKEN\Z)"
+)
+"""Names that make a secret of what looks like anybody's identifier."""
+
+_DJANGO: Final = b"django-insecure-"
+"""What Django writes before the random rest of a new project's key."""
 
 
 def _opens(value: bytes, name: bytes) -> bool:
     """Whether a value opens something: it is random, or as mixed as passwords are, and no word of somebody's. ``name``:
     what it is given to."""
-    if not _varies(value):
+    value = value.removeprefix(_DJANGO)
+    if not _varies(value) or b"://" in value:
         return False
     if _bytes_pattern(_UUID).fullmatch(value):
-        return _bytes_pattern(_KEYS_ARE_UUIDS).search(name) is not None
+        return _bytes_pattern(_OPENED_BY_UUIDS).search(name) is not None
+    if b" " in value:
+        return not value.startswith(b"abcd efgh")
     words = sum(map(len, _bytes_pattern(_WORDS).findall(value)))
     turns = len(_bytes_pattern(_TURNS).findall(value))
-    if _bytes_pattern(rb"[\w+/=.~-]+").fullmatch(value) and len(value) >= _LEAST_RANDOM:
-        return turns >= 2 and (words <= _MOST_WORDS * len(value) or turns >= 6)
+    if _bytes_pattern(rb"[\w+/=.~:!*-]+").fullmatch(value) and len(value) >= _LEAST_RANDOM:
+        if turns >= 2 and (words <= _MOST_WORDS * len(value) or turns >= 6):
+            return True
+        if not _bytes_pattern(rb"[!*]").search(value):
+            return False
     mixed = sum(1 for each in _CLASSES if _bytes_pattern(each).search(value)) >= 3
     return mixed and words <= 0.6 * len(value) and not _bytes_pattern(_DUMMIES).search(value)
 

@@ -1,4 +1,4 @@
-"""What answers are to whoever looks at them in a Python session or a notebook: a few lines, a table, a data frame."""
+"""How answers show themselves in a Python session or a notebook: as lines, as a table, as a data frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 20
 _SHOWN_CHARS = 80
-"""Of a line in a table."""
+"""The most characters of a table's line."""
 
 
 class _Fields:
@@ -57,12 +57,12 @@ class Table(_Fields):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """What it lists, in its order."""
+        """The rows, in the answer's order."""
         raise NotImplementedError
 
     @property
     def heading(self) -> str:
-        """What it is, in a line."""
+        """One line that says what the answer is."""
         raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:

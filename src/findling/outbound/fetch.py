@@ -49,7 +49,7 @@ class Fetched(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The first ``size`` bytes of a file, and the validator by which its server tells this state of it from others."""
+    """The first ``size`` bytes of a file, and the validator (such as an ETag) that names this version of it."""
 
     size: int
     validator: str

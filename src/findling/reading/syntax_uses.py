@@ -170,7 +170,7 @@ class _Uses:
         """Dotted name -> (receiver, name)."""
         self._rows: list[_Row] = []
         self.bound: dict[int, int] = {}
-        """Of names that a block gets by a write: where the name begins -> where it has the value from."""
+        """For each name that is assigned to: the byte where it begins -> the byte from which on it has the value."""
         self._imported: set[_Row] = set()
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
@@ -275,7 +275,8 @@ class _Uses:
     def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
         callee, arguments = (path(node) for path in self._table.calls[node.type])
         if callee is not None:
-            end = callee.end_byte
+            named = self._member(callee)[1] if callee == node else callee  # arguments may end where the call does
+            end = (named or callee).end_byte
             self._use(callee, kinds.get(end, "call"), self._arguments(arguments, unpacked))
             done.add(end)
 

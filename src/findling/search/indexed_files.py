@@ -62,7 +62,7 @@ class IndexedFiles:
         self._max_bytes = max_bytes
         self._lasting = lasting
         self._encodings: dict[int, str] = {}
-        """Of the candidates that are not UTF-8."""
+        """The encodings of candidates that are not UTF-8, by content."""
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         self._files.close()  # folders may have been replaced since the last question

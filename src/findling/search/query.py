@@ -16,7 +16,7 @@ WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 MAX_LIMIT = 1000
 MAX_OFFSET = 1_000_000
 LINE_DIGITS = 18
-"""Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
+"""So many digits of a line number are read; no file has a line with a longer one, nor one that begins like it."""
 
 MAX_QUERY = 100_000
 """Characters of a query that are searched for: a whole issue or log. More adds time, not meaning."""
@@ -50,9 +50,9 @@ def validate(query: Query) -> Query:
 
 
 def split_target(target: str) -> tuple[str, int | None]:
-    """``FILE`` or ``FILE:LINE`` taken apart; a name that only looks so is the caller's to try whole.
+    """``FILE`` or ``FILE:LINE`` taken apart. The line may be one that no file has, such as 0.
 
-    That there is such a line is not said: it may be 0.
+    A file's name may look like this, too: the caller should also try the whole text as a name.
     """
     path, colon, line = target.rpartition(":")
     if colon and path and line.isdecimal():
@@ -122,7 +122,7 @@ _LABEL = re.compile(rf"\s*(?:{'|'.join(sorted(_SUBJECTS))})(?:[:!]+\s+|\s+[-â€“â
 """Such a word alone before a question, as in "Question: ..." or "Help! ..."."""
 
 LEAST_WORDS = 3
-"""Of what remains beside a greeting of one word: "Hello, world" has none."""
+"""So many words have to remain beside a greeting of one word: in "Hello, world" the greeting is what is asked for."""
 
 _DEFINITION = re.compile(
     r"(?:(?:export|public|static|async|pub) )*(?:def|class|func|function|fn|struct|interface|trait|enum) "
@@ -132,7 +132,7 @@ _DEFINITION = re.compile(
 words, such as "class loader"."""
 
 _LONGEST_END = 80
-"""Characters at the end that are looked at: more than a courtesy takes."""
+"""So many characters at the end are looked at for courtesies, which are shorter."""
 
 
 def without_form(text: str) -> str:
@@ -189,11 +189,11 @@ def _is_aside(text: str) -> bool:
 # Filters that stand in a question itself: ``path:src/ -path:tests lang:python in:docs``.
 
 _LONGEST = 1_000
-"""Characters of a question that is looked at for filters; in a longer text they are part of what was pasted."""
+"""The most characters of a question that can have filters; in a longer text they are part of what was pasted."""
 
 _FILTER = re.compile(
     r'"[^"]*"|`[^`]*`'  # what is quoted is looked for as it stands
-    rf"|(?<!\S)(?:(?P<out>-?)path:(?P<path>[^\s:\"'`]+)|lang(?:uage)?:(?P<language>[\w+#.-]+)|in:(?P<kind>{'|'.join(KIND_FILTERS)}))(?!\S)"
+    r"|(?<!\S)(?:(?P<out>-?)path:(?P<path>[^\s:\"'`]+)|lang(?:uage)?:(?P<language>[\w+#.-]+)|in:(?P<kind>\w+))(?!\S)"
 )
 
 
@@ -201,16 +201,18 @@ def taken_from_text(query: Query) -> Query:
     """The query with the filters of its text among its own, and the text without them.
 
     Several paths are alternatives; those with ``-`` are left out. Raises `InvalidInput` where a filter contradicts
-    another one. Where nothing else is asked, and in what is
-    looked for to the letter, there are no filters.
+    another one, or is misspelled. Where nothing else is asked, and in what is looked for to the letter, there are no
+    filters.
     """
     if query.mode == "exact" or ":" not in query.text or len(query.text) > _LONGEST or "\n" in query.text.strip():
         return query
-    found = [match for match in _FILTER.finditer(query.text) if match.lastgroup]
+    marked = [match for match in _FILTER.finditer(query.text) if match.lastgroup]
+    found = [match for match in marked if match["kind"] is None or _is_kind(match["kind"])]
     if not found:
         return query
     globs = tuple(("!" if match["out"] else "") + match["path"] for match in found if match["path"])
-    text = _FILTER.sub(lambda match: "" if match.lastgroup else match[0], query.text)
+    places = {match.start() for match in found}
+    text = _FILTER.sub(lambda match: "" if match.start() in places else match[0], query.text)
     text = re.sub(r"\s{2,}", " ", text).strip()
     written = " ".join(match[0] for match in found)
     if not text:
@@ -223,6 +225,19 @@ def taken_from_text(query: Query) -> Query:
         kind=_one("kind", query.kind, [match["kind"] for match in found if match["kind"]]),
         notes=(*query.notes, f"Taken as {'a filter' if len(found) == 1 else 'filters'}: {written}."),
     )
+
+
+_MISSPELLED = 0.8
+"""So like one of the words is ``doc``; other words, as in "in:boxes", are looked for as they stand."""
+
+
+def _is_kind(written: str) -> bool:
+    """Whether ``in:`` and this word are a filter. Raises `InvalidInput` for a word that is nearly one of its words."""
+    from difflib import get_close_matches
+
+    if written not in KIND_FILTERS and (near := get_close_matches(written, KIND_FILTERS, 1, _MISSPELLED)):
+        raise InvalidInput(f"in:{written} is no filter.", remedy=f"Did you mean in:{near[0]}?")
+    return written in KIND_FILTERS
 
 
 def _one(name: str, given: str | None, written: list[str]) -> str | None:

@@ -29,7 +29,7 @@ LEAD_LINES = 2
 
 SCANNED_LINE_CHARS = 5_000
 SCANNED_LINES = 500
-"""Matches are looked for in so much of a line and of a place; real chunks stay far below, minified files do not."""
+"""So much of a line and of a place is searched for matches. Only minified files have more."""
 
 CHARS_PER_TOKEN = 4
 """The usual estimate for source code and English."""

@@ -22,10 +22,10 @@ from findling.search.relations import step_to
 from findling.store.protocols import Index
 
 FORWARDS, BACKWARDS = 400, 60
-"""Definitions whose calls, and whose callers, are looked for."""
+"""The most definitions whose calls are followed, and the most whose callers are."""
 
 MOST_CALLS = 12
-"""Calls on one way, at most."""
+"""The most calls on one way."""
 
 FAR: Mapping[Grade, float] = {"certain": 1.0, "likely": 1.1, "possible": 3.0}
 """How far a call leads: a sure detour is better than a guess."""
@@ -79,7 +79,7 @@ class _Way:
         return Trail((), len(self._by), tuple(self._open()), cut or cut_back)
 
     def _forwards(self) -> tuple[Key | None, bool]:
-        """The goal that was reached, if one was, and whether something was left."""
+        """The goal that was reached, if one was, and whether the search ended before everything was looked at."""
         order = count()
         waiting = [(0.0, 0, next(order), origin) for origin in self._origins]
         least = dict.fromkeys(self._by, 0.0)

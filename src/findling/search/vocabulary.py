@@ -71,23 +71,23 @@ _SIGNS = {
 table, if they are not English as well."""
 
 _SURE = 2
-"""Different signs of another language in a question: a single foreign word may be a name."""
+"""So many different signs tell another language: a single foreign word may be a name."""
 
 _LOOKED_AT = 2_000
-"""Characters of a text: a question is shorter, and what is pasted goes on as it begins."""
+"""So many characters of a text are looked at. Questions are shorter, and a pasted text keeps to its first language."""
 
 _SURE_ALONE = 3
-"""Where none of the frequent words of the language stands there."""
+"""So many signs are needed where the text has none of the language's frequent words."""
 
 _SHARE = 0.15
-"""Of the words of a text, which may be long, that have to be such signs."""
+"""The part of a text's words that have to be signs, because a long text has some by chance."""
 
 _ALSO_ENGLISH = {
     "spanish": frozenset("para de la el em os".split()),
     "german": frozenset("der die das des".split()),
     "french": frozenset("comment les dans le la un de des du".split()),
 }
-"""Frequent words that prove nothing by themselves, as they are English words or code too."""
+"""Frequent words of a language that are English words or code as well, so that they prove nothing by themselves."""
 
 
 @cache

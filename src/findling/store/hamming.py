@@ -57,12 +57,13 @@ def top_by_bits(bits: NDArray[Any], query_bits: NDArray[np.uint8], k: int) -> ND
 
 
 def _nearest(distances: NDArray[np.uint16], k: int) -> NDArray[np.int64]:
-    """The ``k`` rows of smallest distance by (distance, row). Distances are few, so counting them finds the last."""
+    """The ``k`` rows of smallest distance, by (distance, row). Distances are small numbers, so counting them
+    tells how large the last one is."""
     k = min(k, len(distances))
     if k <= 0:
         return np.empty(0, np.int64)
     sample = distances[::_SAMPLE_STEP]
-    if k * _SAMPLE_STEP < len(distances):  # of few in a large number: most are seen to be too far by a sample
+    if k * _SAMPLE_STEP < len(distances):  # few of very many: a sample tells a distance that most are above
         among = min(len(sample) - 1, 2 * k // _SAMPLE_STEP + _SAMPLE_STEP)
         near = np.flatnonzero(distances <= np.partition(sample, among)[among])
         if len(near) >= k:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from findling.model.reading import ChunkRow, Use
     from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
     from findling.model.trigram_plan import TrigramPlan
+    from findling.model.types import TreeState
 
 
 CHUNK_BITS = 12
@@ -86,10 +87,10 @@ class Manifests(Protocol):
 
 
 class Records(Protocol):
-    """What is known of contents, and of the vectors of entries; of ids that are gone nothing."""
+    """What is known of contents, and the vectors of entries. Ids that are gone are left out of answers."""
 
     derived: dict[int, array[int]]
-    """Numbers that others work out from a content's definitions, kept as long as these."""
+    """By content, numbers that ranking works out from its definitions. They are kept as long as the definitions are."""
 
     def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
         """Term rows (`model.term_rows`) by content."""
@@ -102,15 +103,15 @@ class Records(Protocol):
         """Where names are used in a content, in order."""
 
     def mentioning(self, blob_ids: Iterable[int], name: str) -> Set[int]:
-        """Those of some contents whose uses may have a name, as their own or in what stands before it. None is unpacked
-        for it, so these may be more than have it."""
+        """Which of some contents may use a name, by itself or as a receiver. No reading is unpacked to tell, so there
+        may be contents among them that do not."""
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         """Names and kinds of definitions; contents without any are absent."""
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a content that the index keeps, UTF-8: of a converted document, and of all contents where the
-        files are not beside the index; else None."""
+        """The text of a content in UTF-8, where the index keeps it: for converted documents, and for everything where
+        the files are elsewhere. None for others."""
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
         """The vectors of these entries; those without are left out. None where no entry has any."""
@@ -164,6 +165,86 @@ class Index(Manifests, Records, Proposals, Patterns, Protocol):
     def ahead(self, *asks: Callable[[Index], object]) -> None:
         """Say what will be asked next, each as a function that asks it: a store far away brings all of it in one round
         trip, together with what is really asked first. What such a function is given means nothing."""
+
+
+# --- what is known of an index beside what a search asks -------------------------------------------------------------
+
+
+class Model(Protocol):
+    """A model whose vectors an index has."""
+
+    @property
+    def model_id(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+
+
+class Models(Protocol):
+    """The models whose vectors an index has."""
+
+    def get(self, model_id: int) -> Model | None: ...
+
+    def id_of(self, fingerprint: str) -> int | None: ...
+
+    def latest(self, *, docs: bool = True) -> int | None:
+        """The model that made vectors last, or with ``docs`` False the last one that made any of code."""
+
+    def every(self, name: str | None = None) -> Sequence[Model]:
+        """The models with vectors, the newest last; with a ``name`` those that are called so."""
+
+    def embedded_chunks(self, model_id: int | None) -> int:
+        """How many chunks have a vector of the model."""
+
+    def count_unembedded(self, model_id: int) -> int:
+        """How many files lack vectors that they should have."""
+
+    def stored(self, entry_ids: Iterable[int], model_id: int) -> Mapping[int, bytes]:
+        """Packed vectors (`vector_codes`), one after the other in chunk order; entries without are absent."""
+
+
+class Listed(Protocol):
+    """What the last run found in the folder."""
+
+    @property
+    def any_unread(self) -> bool:
+        """Whether a file could not be read, and may be readable by now."""
+
+    def known_files(self) -> dict[str, tuple[int, int]]:
+        """path -> (size, stamp) of every file that is listed."""
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """The same of one file."""
+
+    def tree(self) -> TreeState | None:
+        """What the listing depended on; None where that is not known."""
+
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that was left out."""
+
+    def skipped_counts(self) -> dict[str, int]: ...
+
+    def totals(self) -> dict[str, int]:
+        """Sums over all files for a status report."""
+
+    def languages(self) -> dict[str, int]:
+        """Files per language."""
+
+
+class KeptIndex(Index, Protocol):
+    """An index that outlasts a question, on disk or in PostgreSQL."""
+
+    @property
+    def models(self) -> Models: ...
+
+    @property
+    def listed(self) -> Listed: ...
+
+    def latest_fingerprint(self) -> str | None:
+        """Of the model that made vectors last."""
 
 
 # --- an engine beside a store -------------------------------------------------------------------------------------

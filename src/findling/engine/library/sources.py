@@ -154,7 +154,7 @@ class Source(Struct):
             return "not everything is indexed yet"
         if self.index is None:
             return "nothing is indexed yet"
-        reader = store.reader
+        reader = store.on_disk
         embedder = store.semantics.document_embedder()
         with reader.snapshot():
             manifest = reader.manifest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from findling.model import errors
 from findling.model.collection import Ref
 from findling.model.types import IndexReport, Progress
 from findling.outbound.files import Files, NotRead, stamp_of
-from findling.store.local.reader import IndexReader
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def proposing(config: Config) -> Engine | None:
 
 
 def said_of_milvus(database: Database, config: Config) -> str | None:
-    """For a status: whether Milvus answers, and how much of the store it has; None where none is named."""
+    """Whether Milvus answers, and how much of the store it has, in a sentence; None where none is configured."""
     engine = proposing(config)
     return None if engine is None else remote.said_of(database, engine)
 
@@ -150,9 +149,8 @@ class RemoteStore(OpenStore):
         return remote.View(names[0], self._ref_name)
 
     @property
-    def reader(self) -> IndexReader:
-        # whatever is asked of a reader here, an index in PostgreSQL answers as well, its models and listing too
-        return cast("IndexReader", self.remote)
+    def reader(self) -> PostgresIndex:
+        return self.remote
 
     @property
     def generation(self) -> str:
@@ -164,12 +162,12 @@ class RemoteStore(OpenStore):
 
     @property
     def exists(self) -> bool:
-        """Whether there is a place to look: what is in it a question is told in its first round trip."""
+        """True: whether the store has this view is learned in a question's first round trip."""
         return True
 
     @property
     def _how_to_see_one(self) -> str:
-        """The same whether a collection is absent or hidden from this role or user: it must not tell which."""
+        """A remedy that does not tell whether a collection is absent or hidden from this user."""
         if self.configuration.person:
             return "Ask whoever runs it to allow you one."
         return (
@@ -179,17 +177,17 @@ class RemoteStore(OpenStore):
 
     @contextmanager
     def for_one_answer(self) -> Iterator[None]:
-        """All that a question asks is of one snapshot, and goes in as few round trips as it can. Raises `IndexNotReady`
+        """A block in which all is read of one snapshot, in as few round trips as possible. Raises `IndexNotReady`
         where the folder was never published."""
         every = ALL_COLLECTIONS in self.configuration.collections and "remote" in self.__dict__
-        if every and self._every != tuple(self.database.collections()):  # one has come, or is not allowed any more
+        if every and self._every != tuple(self.database.collections()):  # others may be seen now
             del self.remote
         with self.remote.snapshot():
             yield
             unpublished = self.remote.manifest is None
         names = ", ".join(self.configuration.collections)
         if unpublished and names:
-            del self.remote  # who comes next may find them
+            del self.remote  # the next question looks them up again
             raise errors.IndexNotReady(
                 f"There is no collection {names}{self._at_ref} in {self.database.url}.",
                 remedy=self._how_to_see_one,
@@ -286,7 +284,7 @@ class RemoteStore(OpenStore):
         return replace(report, notes=(*report.notes, *self.propose()))
 
     def propose(self) -> tuple[str, ...]:
-        """Write to Milvus what it lacks of the store, of whatever collection; why that could not be done, as notes."""
+        """Write to Milvus what it lacks of the store, in all collections. Returns notes on why that failed."""
         if self.engine is not None:
             try:
                 remote.bring_up(self.database, self.engine)

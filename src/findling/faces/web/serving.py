@@ -66,11 +66,11 @@ def make_app(asker: Asker, options: HttpOptions, *, token: str, name: str) -> Ap
 
 
 HEAD_BYTES = 1 << 17
-"""What is typed stands in the address, and there every character of Chinese takes nine bytes: `pages.MOST_CHARS` of the
-widest fit."""
+"""The most bytes of a request's head. The address holds what was typed, at up to nine bytes a character (Chinese), and
+`pages.MOST_CHARS` of these must fit."""
 
 PORT = 8730
-"""The usual port: where it is free, a bookmark stays right."""
+"""The port to take where it is free, so that bookmarks stay right."""
 
 
 def serve(path: Path | None, *, root: Path | None, cache: bool, port: int | None, open_browser: bool) -> None:

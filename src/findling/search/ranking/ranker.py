@@ -125,7 +125,7 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
 
 
 def counts(reader: Index, query: QueryTerms) -> None:
-    """Ask for how many files have each term that the order of files is made with (`Index.ahead`)."""
+    """Look up the counts that ranking will need, of all terms at once (for `Index.ahead`)."""
     others = [tokenizer.term_key(other) for all_others in query.synonyms.values() for other in all_others]
     reader.term_counts([*query.keys, *map(tokenizer.term_key, query.compounds), *others])
 

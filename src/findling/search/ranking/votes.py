@@ -1,8 +1,8 @@
-"""G: files that look relevant refer to the file that matters. Pure.
+"""Votes of relevant files for the files whose names they mention. Pure.
 
-A file votes for another with every name that the other defines and hardly any candidate besides, a rare name counting
-more. How many files of the whole index define a name is not asked for: among the candidates it tells as well, and
-there are thousands of names. A name that stands everywhere weighs little anyway.
+A file votes for another with each of the other's names that hardly any other candidate defines. A vote for a rare name
+counts more. Only definitions among the candidates are counted: to count them in the whole index would mean to look up
+thousands of names, and measured no better. A name that many files mention weighs little anyway.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from findling.model.rows import DefinedNames
 from findling.model.types import SYMBOL_KINDS
 
 MIN_NAME = 4
-"""Shorter names are words of their own too often."""
+"""Shorter names do not count: too often they are common words."""
 
 MAX_DEFINERS = 2
 """A name that more contents define says nothing about which one is meant."""
@@ -35,13 +35,14 @@ MIN_VOICE = 0.2
 KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "fn", "method", "module", "constant"))
 
 _COUNTS = bytes(kind in KINDS for kind in SYMBOL_KINDS).ljust(256, b"\0")
-"""By a kind's place, whether what is of this kind is voted for."""
+"""For each number of a kind (its place in `SYMBOL_KINDS`), whether definitions of this kind can get votes."""
 
 _ONE_PART = re.compile(r"^[^A-Za-z0-9\n]*(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)[^A-Za-z0-9\n]*$", re.MULTILINE)
-"""Names of ASCII that `tokenizer.parts` leaves whole: of these the stem is the term, of others the whole run."""
+"""ASCII names of one part, as `tokenizer.parts` takes names apart. Their stem is the term that is looked up; of other
+names it is the whole name."""
 
 _STEMS_REMEMBERED = 5_000
-"""Names of one part are mostly the same few everywhere."""
+"""Names of one part repeat: the same few stand in most files."""
 
 _NO_KEYS = array("I")
 
@@ -54,10 +55,10 @@ def votes(
     files_with: Callable[[Iterable[int]], Mapping[int, int]],
     files: int,
 ) -> list[float]:
-    """Votes per candidate, the most voted at 1.
+    """The votes for each candidate, as shares of the most that one has.
 
-    ``voices``: how relevant each candidate looks, any scale; ``blobs``: its content; by content ``keys`` (`name_keys`)
-    and ``rows`` (`term_rows`); ``files_with``: files of the manifest that have each key; ``files``: how many there are.
+    ``voices``: how relevant each candidate looks, on any scale. ``blobs``: the content of each. ``keys`` (`name_keys`)
+    and ``rows`` (`term_rows`) are by content. ``files_with`` counts the files that have a key, of ``files`` in all.
     """
     received = [0.0] * len(voices)
     loudest = max(voices, default=0.0)

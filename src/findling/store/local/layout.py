@@ -72,7 +72,7 @@ def foreign(directory: Path) -> str:
 
 
 def emptied(directory: Path) -> bool:
-    """Whether a database that had files in it is there without a byte: its text index still stands beside it."""
+    """Whether a database has lost its content: it has no byte, and its text index still stands beside it."""
     try:
         return (directory / DATABASE).stat().st_size == 0 and (directory / FULLTEXT).is_dir()
     except OSError:
@@ -80,7 +80,7 @@ def emptied(directory: Path) -> bool:
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another that comes to stand in its place; None where there is none."""
+    """What identifies a file, even when another one takes its name; None where there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -99,8 +99,7 @@ def bytes_on_disk(directory: Path) -> int:
 
 
 def is_own(path: Path) -> bool:
-    """Whether findling makes files or folders of that name, or what stands there could be taken for none of a user's:
-    a link, a device."""
+    """Whether this may be removed: findling uses the name, or it is neither a file nor a folder, so not a user's."""
     if path.name in _FOLDERS or path.name.startswith((*_FILES, WATCHER)):
         return True
     return not_a_file(path) and not_a_folder(path)
@@ -116,7 +115,7 @@ def _expected(entry: os.DirEntry[str]) -> bool:
 def discard(path: Path) -> None:
     """Remove a file, a link or a folder with what is in it. Raises OSError when a file stays.
 
-    Of a folder what another process uses may stay where the system keeps such files.
+    In a folder, files that another process has open may stay, on systems that keep these.
     """
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
