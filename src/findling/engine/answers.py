@@ -361,6 +361,11 @@ class Answers:
 
             return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
 
+    def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
+        """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
+        with self.searched.answer():
+            return self._open_searcher().absent(text, unread=self._unread(fresh), scope_path=self.searched.folder)
+
     def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
         """Says that a name occurs in no file; nothing where it does, or where nobody can tell."""
         unread = self._unread(fresh)

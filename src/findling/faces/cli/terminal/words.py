@@ -83,13 +83,6 @@ def heading(group: str) -> str:
     return f"== {group} =="
 
 
-def siblings(hit: Hit) -> str:
-    """How many files stand under a place's, '' for none: "and 11 translations"."""
-    found = (("translation", hit.translations), ("copy", hit.copies))
-    counted = " and ".join(count(len(paths), what) for what, paths in found if paths)
-    return f"and {counted}" if counted else ""
-
-
 ROLES: Mapping[Role, str] = {
     "overrides": "overrides",
     "overridden_by": "overridden by",
