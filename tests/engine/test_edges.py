@@ -125,7 +125,7 @@ def test_what_is_meant_of_a_base_may_be_what_overrides_it(project: Opened) -> No
     )
     found = engine.callers("Own.step")
     assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
-        (3, "possible", "overrides Base.step, which is meant here")
+        (3, "possible", "overrides Base.step, which this call names")
     ]
     assert [(edge.line, edge.grade) for edge in engine.callers("Base.step").edges] == [(3, "certain"), (7, "certain")]
 
@@ -319,9 +319,9 @@ def test_what_may_mean_too_many_definitions_is_counted_and_not_listed(project: O
     )
     found = engine.callers("Part3.weigh")
     assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
-        (3, "likely", "`part3` is named as its type is")
+        (3, "likely", "`part3` has the name of its type")
     ]
-    assert found.notes == ("1 use that may mean any of more than 10 definitions left out.",)
+    assert found.notes == ("1 use left out: the name has more than 10 definitions.",)
     assert engine.callees("go").notes == found.notes
 
 
@@ -605,7 +605,7 @@ def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> No
     found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
     assert edges(found) == [("a.lua", 2, "", "possible")]
     assert found.totals["possible"] == 1
-    assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
+    assert found.notes == ("In lua uses are found by name alone, so they are graded possible at most.",)
 
 
 def test_a_file_with_a_name_or_lines_says_which_definition_is_meant(project: Opened) -> None:
@@ -888,8 +888,8 @@ def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_cou
     grades = {(use.path, use.line): use.grade for use in found.references}
     assert grades["src/box/core.py", 4] == "certain" and grades["src/box/use.py", 5] == "likely"
     assert ("src/box/other.py", 5) not in grades
-    (note,) = [note for note in found.notes if "other use" in note]
-    assert "not known to mean 'Box.check'; ask for 'check' alone" in note
+    (note,) = [note for note in found.notes if "not known to mean" in note]
+    assert "not known to mean 'Box.check'. Ask for 'check' to see all" in note
     alone = engine.symbols("check", references=True)
     assert alone.total_references > found.total_references and not any(use.grade for use in alone.references)
 

@@ -208,7 +208,7 @@ class EdgeSearch:
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
-                why = f"overrides {base.symbol.qualified_name}, which is meant here"
+                why = f"overrides {base.symbol.qualified_name}, which this call names"
                 keys.setdefault(base.key, _Wanted(each, why))
             for twin in self._resolver.twins(*each):
                 keys.setdefault(Definition(*twin).key, _Wanted(each))
@@ -363,7 +363,7 @@ class EdgeSearch:
             owner = use.receiver.rpartition(".")[2]
             owned = [each for each in every if self._owner(each).lower() == owner.lower()]
             if owned:
-                every, only = owned, f"`{owner}` is named as its type is"
+                every, only = owned, f"`{owner}` has the name of its type"
             elif self._is_object(owner, here.rules.family):
                 every = []
         else:
