@@ -6,18 +6,22 @@ The corpora are indexed first where they are not yet. Each query is asked once, 
 the explanation of its rank; without a signal the files are in the order of what the others add up to. (The place that
 is shown of a file stays; ``--ask-again`` asks with the signal's weight at zero instead, which takes twenty times as
 long.) A difference is of the mean over repositories, with the interval of a paired bootstrap over queries
-(`ndcg.compare`); one that holds 0 says that the signal shows no effect here.
+(`ndcg.compare`); one that holds 0 says that the signal shows no effect here. "Left out": the mean over repositories of
+what a signal adds to the one that is left out, where the others alone decide whether it is used; beside it how many
+repositories are worse and better without it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import asked
 import ndcg
 
 from findling.engine import Engine
+from findling.evaluation.scoring import score
 from findling.model.types import MODES, Hit
 from findling.search.ranking import formula
 
@@ -54,6 +58,25 @@ def run_of(answers: Answers) -> dict[str, ndcg.Answer]:
     }
 
 
+def by_repository(queries: Sequence[ndcg.Judged], run: Mapping[str, ndcg.Answer]) -> dict[str, float]:
+    """The mean NDCG@10 of each repository."""
+    found: dict[str, list[float]] = {}
+    for query in queries:
+        if query.has_rank:
+            found.setdefault(query.repo, []).append(score(query, run.get(query.id)).ndcg)
+    return {repo: fmean(values) for repo, values in found.items()}
+
+
+def left_out(full: Mapping[str, float], less: Mapping[str, float]) -> str:
+    """What a signal adds to repositories that did not decide on it, and how many are worse and better without it."""
+    worth = {repo: full[repo] - less[repo] for repo in full}
+    chosen = [
+        own if sum(other for name, other in worth.items() if name != repo) > 0 else 0.0 for repo, own in worth.items()
+    ]
+    worse, better = (sum(sign * value > 1e-9 for value in worth.values()) for sign in (1, -1))
+    return f"{fmean(chosen):+.4f} | {worse}, {better}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = asked.parser(__doc__)
     parser.add_argument("--mode", choices=MODES, default="auto")
@@ -67,8 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         engines[repo].index()
     answers = ask(engines, queries, options.mode, EVERY_FILE)
     full = run_of(answers)
-    print("| left out | NDCG@10 | difference | 95 % |\n|---|--:|--:|---|")
-    print(f"| nothing | {ndcg.evaluate(queries, full).all.ndcg.value:.4f} | | |")
+    print("| without | NDCG@10 | difference | 95 % | left out | worse, better |\n|---|--:|--:|---|--:|---|")
+    print(f"| nothing | {ndcg.evaluate(queries, full).all.ndcg.value:.4f} | | | | |")
+    whole = by_repository(queries, full)
     weights = dict(formula.SIGNALS)
     used = {reason.signal for hits in answers.values() for hit in hits for reason in hit.reasons}
     rows = []
@@ -82,7 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run = run_of({query: without(hits, name) for query, hits in answers.items()})
         found = ndcg.compare(queries, run, full).difference
         headline = ndcg.evaluate(queries, run).all.ndcg.value
-        row = f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] |"
+        row = f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] "
+        row += f"| {left_out(whole, by_repository(queries, run))} |"
         rows.append((found.value, row))
     print("\n".join(row for _, row in sorted(rows)))
     _weigh(weights)

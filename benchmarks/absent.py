@@ -3,15 +3,15 @@
     absent.py ROOT... [--ask symbols paths messages] [--number 200] [--seed 1] [--cache] [--tool 20] [--missed]
 
 Of all ROOTs together so many of each kind are drawn at random, as they are, and as many changed until they do not
-occur: a letter left out, doubled or exchanged for its neighbour; a part of a name or a word of a message exchanged for
-a made-up one. That they do not occur is found by reading all files, without the index: no file has the text, in
-whatever case, and no path ends with it.
+occur; where one ROOT has fewer than its share those after it give more. Changed: a letter left out, doubled or
+exchanged for its neighbour; a part of a name or a word of a message exchanged for a made-up one. That they do not occur
+is found by reading all files, without the index: no file has the text, in whatever case, and no path ends with it.
 
 - symbols: names of four letters and more that are defined in code.
 - paths: of indexed files.
-- messages: quoted texts of four words and more in lines of code that raise, throw, panic or log an error; not of tests
-  and examples. Every other one is asked for in quotes as it is written, the others as a running program says them: with
-  its class before it, and made-up values in the place of what is filled in.
+- messages: quoted texts with four words and more, in lines of code that raise, throw, panic or log or in one of the
+  two lines after such a line; not of tests and examples. Every other one is asked for in quotes as it is written, the
+  others as a running program says them: with its class before it, and made-up values in the place of what is filled in.
 
 Each is asked in `auto` mode, absent symbols also as `findling symbol` does, and so many of each (``--tool``) also
 through the tool search_code. Prints a Markdown table: how many of the absent were told, how many of the present called
@@ -42,9 +42,11 @@ MADE_UP = ("Zander", "Quorlop", "Vexnim", "Brindle", "Ostravik")
 FILLED_IN_WITH = ("harbour", "berth_7", "tideTable", "12", "keel")
 
 _RAISES = re.compile(
-    r"\b(?:raise|throw|panic|Errorf?|error|fail|abort|die|fatal|warnf?)\w*\W.*?(\"(?:[^\"\\]|\\.){12,160}\")"
+    r"\b(?:raise|throw|panic|Errorf?|error|fail|abort|die|fatal|warnf?|log|logger|debug|info)\w*\W"
+    r"(?:.*\n){0,2}?.*?(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\\n]){12,160})(?P=quote)"
 )
 _FILLED_IN = re.compile(r"%[-+#0-9.]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]|\$?#?\{[^{}\"]*\}|\$\w+")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 
 
@@ -65,6 +67,7 @@ class Files:
             self.rows = list(reader.all_files())
             names = reader.defined_names([file.blob_id for file in self.rows if file.kind == "code"])
         self.names = sorted({name for defined in names.values() for name in defined.text.split("\n")})
+        self.kinds = {file.path: file.kind for file in self.rows}
         self.texts = {
             file.path: (engine.root / file.path).read_bytes().decode("utf-8", "replace") for file in self.rows
         }
@@ -83,15 +86,19 @@ def paths(files: Files) -> list[str]:
     return [path for path in sorted(files.texts) if path.isascii() and " " not in path]
 
 
+def _words(text: str) -> int:
+    """How many words of a text are fixed."""
+    return sum(_WORD.search(word) is not None for word in _FILLED_IN.sub(" ", text).split())
+
+
 def messages(files: Files) -> list[str]:
     found = {
-        statement[1].strip('"')
+        statement["text"]
         for path, text in files.texts.items()
-        if not path_flags(path) & OF_PLACES
-        for line in text.split("\n")
-        if (statement := _RAISES.search(line)) and "\\" not in statement[1]
+        if not path_flags(path) & OF_PLACES and files.kinds[path] == "code"
+        for statement in _RAISES.finditer(text)
     }
-    return sorted(text for text in found if text.isascii() and len(_FILLED_IN.sub(" ", text).split()) >= LEAST_WORDS)
+    return sorted(text for text in found if text.isascii() and _words(text) >= LEAST_WORDS)
 
 
 def changed(text: str, draw: random.Random) -> str:
@@ -205,12 +212,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     counts = {kind: Count() for kind in options.ask}
     for at, root in enumerate(options.root):
-        share, more = divmod(options.number, len(options.root))
+        roots_left = len(options.root) - at
         with Engine.open(root, root=root, cache=options.cache) as engine:
             engine.index()
             files = Files(engine)
             for kind, count in counts.items():
-                questions = drawn(files, kind, share + (at < more), random.Random(options.seed))
+                share = -(-(options.number - count.absent) // roots_left)
+                questions = drawn(files, kind, share, random.Random(options.seed))
                 ask(engine, kind, *questions, count)
                 some = -(-options.tool // len(options.root))
                 ask_tool(root, options.cache, questions[0][:some], questions[1][:some], count)

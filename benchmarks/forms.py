@@ -1,6 +1,7 @@
 """The same questions in forms that mean the same: what each form's answers are worth, and how they differ.
 
-    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--strange] [--translations FILE.jsonl]
+    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--strange] [--tool]
+    forms.py CORPORA --queries QUERIES.jsonl --translations FILE.jsonl [--cache] [--tool]
 
 By form, over the repositories in equal parts: NDCG@10 of files (one result a file), the share of queries whose first
 file is right, the share flagged as unsure; and beside the query as it is written the mean absolute difference of a
@@ -8,7 +9,8 @@ query's NDCG@10 and the share with the same first file. Queries without a target
 
 ``--strange``: twenty forms as people write them, none of which the program has a rule for as a whole.
 ``--translations``: the forms are other languages; lines of ``query_id``, ``in`` and ``query``. Only queries that have a
-translation are asked.
+translation are asked. ``share``: NDCG@10 beside that of the query as it is written.
+``--tool``: asked through the tool search_code.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asked
 from msgspec.structs import replace
 
+from findling import contracts
 from findling.engine import Engine
 from findling.evaluation.judged import Judged, answer_of
 from findling.evaluation.run import corpora, nothing_above, run_line
@@ -75,9 +79,23 @@ class Row(NamedTuple):
     unsure: bool
 
 
-def ask(engine: Engine, query: Judged) -> Row:
-    """Ask a query that may have no target."""
-    line = run_line(query, engine.search(query.text, limit=PLACES, wait_s=0.0))
+Ask = Callable[[Judged], dict[str, Any]]
+
+
+def by_tool(workspace: contracts.Workspace, query: Judged) -> dict[str, Any]:
+    """What search_code replies, as the line of a run."""
+    given = {"query": query.text, "limit": PLACES, "detail_level": "location"}
+    reply: Any = contracts.call("search_code", given, workspace).structured
+    places = [
+        {"path": found["path"], "start_line": found["line_start"], "end_line": found["line_end"]}
+        for found in reply["results"]
+    ]
+    return {"query_id": query.id, "results": places, "low_confidence": reply["metadata"]["low_confidence"]}
+
+
+def row(query: Judged, ask: Ask) -> Row:
+    """What the answer to a query, which may have no target, is worth."""
+    line = ask(query)
     paths = [found["path"] for found in line["results"]]
     ndcg = score(query, answer_of(line)).file_ndcg if query.targets else 0.0
     right = bool(paths) and paths[0] in {target.path for target in query.targets}
@@ -105,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = asked.parser(__doc__)
     parser.add_argument("--strange", action="store_true")
     parser.add_argument("--translations", type=Path)
+    parser.add_argument("--tool", action="store_true")
     options = parser.parse_args(arguments)
     queries = asked.queries(options)
     forms: Mapping[str, Callable[[Judged], str]]
@@ -120,23 +139,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: dict[str, list[Row]] = {form: [] for form in forms}
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)
-        with nothing_above(corpus.root), Engine.open(root=corpus.root, cache=options.cache) as engine:
+        root = corpus.root
+        with (
+            nothing_above(root),
+            Engine.open(root=root, cache=options.cache) as engine,
+            contracts.Workspace(root, roots=[root], cache=options.cache) as workspace,
+        ):
             engine.index()
+            ask: Ask = lambda query: run_line(query, engine.search(query.text, limit=PLACES, wait_s=0.0))  # noqa: E731
+            if options.tool:
+                ask = partial(by_tool, workspace)
             for form, text in forms.items():
-                rows[form] += [ask(engine, replace(query, text=text(query))) for query in corpus.queries]
-    print("| form | NDCG@10 | first file right | unsure | difference | same first file |")
-    print("|---|--:|--:|--:|--:|--:|")
+                rows[form] += [row(replace(query, text=text(query)), ask) for query in corpus.queries]
+    print("| form | NDCG@10 | share | first file right | unsure | difference | same first file |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
     written = rows["as written"]
+    whole = by_repository([one for one in written if one.judged] or written, lambda one: one.ndcg)
     for form, found in rows.items():
-        judged = [row for row in found if row.judged]
-        ndcg = f"{by_repository(judged, lambda row: row.ndcg):.4f}" if judged else "–"
-        right = f"{fmean(row.right for row in judged):.3f}" if judged else "–"
+        judged = [one for one in found if one.judged]
+        value = by_repository(judged, lambda one: one.ndcg) if judged else 0.0
+        ndcg, share = (f"{value:.4f}", f"{value / whole:.2f}" if whole else "–") if judged else ("–", "–")
+        right = f"{fmean(one.right for one in judged):.3f}" if judged else "–"
         pairs = list(zip(written, found, strict=True))
         difference = fmean(abs(one.ndcg - other.ndcg) for one, other in pairs)
         same = fmean(one.first == other.first for one, other in pairs)
-        print(
-            f"| {form} | {ndcg} | {right} | {fmean(row.unsure for row in found):.3f} | {difference:.4f} | {same:.3f} |"
-        )
+        unsure = fmean(one.unsure for one in found)
+        print(f"| {form} | {ndcg} | {share} | {right} | {unsure:.3f} | {difference:.4f} | {same:.3f} |")
     return 0
 
 

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import findling
+from findling.model.front_door import _compiled_imports, _imports
 
 SOURCE = Path(findling.__file__).parent.parent
 
@@ -121,6 +122,8 @@ def test_a_front_door_gives_what_type_checkers_see_there_and_loads_nothing_befor
         itself = module == f"{package}.{name}"
         assert itself or find_spec(f"{package}.{name}") is None  # a module of that name would hide it
         assert getattr(door, name) is (behind if itself else getattr(behind, name))
+    compiled = _compiled_imports(door.__spec__.loader.get_code(package))
+    assert {name: compiled[name] for name in names_of(package)} == _imports(package)
     with pytest.raises(AttributeError, match="nothing_of_this_name"):
         door.nothing_of_this_name  # noqa: B018
     script = f"import sys, {package}; print(*[m for m in sys.modules if m.startswith('findling.')])"

@@ -388,6 +388,36 @@ def test_what_the_documents_do_not_know_is_said(porter: Workspace) -> None:
     assert unknown["confidence"] < known["confidence"]
 
 
+@pytest.mark.parametrize(
+    ("query", "kind", "nearest"),
+    [
+        ("ParcelQueueManager", "symbol", []),
+        ("src/delivrey.py", "path", ["src/delivery.py"]),
+        ('"parcels sleep in the cellar"', "text", []),
+    ],
+)
+def test_what_occurs_in_no_file_is_a_fact_in_every_tool_of_documents(
+    porter: Workspace, query: str, kind: str, nearest: list[str]
+) -> None:
+    answer = ask(porter, "query_docs", query=query)
+    assert answer["sources"] == []
+    assert "does not occur in the" in answer["answer"]
+    assert answer["meta"]["confidence"] == 0.0
+    for found in (answer, ask(porter, "semantic_search", query=query), ask(porter, "search_docs", query=query)):
+        assert [(each["kind"], each["text"]) for each in found["absent"]] == [(kind, query.strip('"'))]
+        assert [each["path"] for each in found["nearest"]][:1] == nearest
+    assert "absent" not in ask(porter, "query_docs", query="deliver_again")
+
+
+def test_an_answer_is_taken_from_the_page_in_english_not_from_its_translations(tmp_path: Path) -> None:
+    page = "# Kennels `Kennel.open`\n\nCall `Kennel.open(door=True)` {what}.\n"
+    pages = {f"docs/{code}/kennels.md": page.format(what=what) for code, what in (("en", "first"), ("de", "zuerst"))}
+    with Workspace(write(tmp_path, pages), root=tmp_path) as workspace:
+        workspace.engine.index()
+        found = ask(workspace, "query_docs", query="Kennel.open door=True")
+        assert {source["path"] for source in found["sources"]} == {"docs/en/kennels.md"}
+
+
 def test_an_answer_of_low_confidence_says_that_the_documents_do_not(porter: Workspace) -> None:
     known = ask(porter, "query_docs", query="what happens when the network is down")["answer"]
     unknown = ask(porter, "query_docs", query="quarterly revenue of the marketing department")["answer"]
@@ -553,7 +583,9 @@ def test_nothing_is_syntax_but_quotation_marks(porter: Workspace, query: str, fi
 @pytest.mark.parametrize("query", ['"letter dead queue"', "xylophone", '"', "''", "->", '"person looks at" unheard'])
 def test_no_results_are_said_in_these_words(porter: Workspace, query: str) -> None:
     answer = call("search_docs", {"query": query, "pathPrefix": "docs"}, porter)
-    assert answer.structured == {"results": [], "message": f'No results found for query: "{query}"'}
+    assert answer.structured is not None
+    assert answer.structured["results"] == []
+    assert answer.structured["message"] == f'No results found for query: "{query}"'
     assert not answer.is_error
 
 

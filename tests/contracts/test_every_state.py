@@ -27,6 +27,7 @@ from findling.engine import Engine
 from findling.model.languages import language_of
 from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
+from postgresql_server import Server
 from tests.contracts.conftest import FILES, write_files
 
 MODEL = "nomic-embed-text"
@@ -454,6 +455,32 @@ CHECKS: tuple[Callable[[Asked, Told, str, Mapping[str, Any]], None], ...] = (
 
 
 def test_no_answer_says_what_is_not_so(asked: Asked) -> None:
+    walk(asked)
+
+
+@pytest.mark.engines
+def test_no_answer_of_a_shared_store_says_what_is_not_so(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its server there, and gone in the middle: then each tool says so, and that it is."""
+    own = write_files(tmp_path / "first")
+    forget()
+    monkeypatch.setattr("findling.store.postgresql.database.CONNECT_S", 1)  # how long each call waits for a server
+    with Server() as server:
+        monkeypatch.setenv("FINDLING_STORE", server.new_database("team"))
+        with Engine.open(root=own) as engine:
+            engine.index()
+        with Workspace(roots=[own]) as workspace:
+            asked = Asked(State("bundled", "whole", "one"), workspace, {"": own})
+            walk(asked)
+            server.stop()
+            for tool, given in dict(CALLS).items():
+                told = ask(asked, tool, given)
+                assert told.is_error and "cannot be reached" in told.text, (tool, told)
+                assert told.facts.get("metadata", {}).get("indexing_status", "failed") == "failed", (tool, told)
+
+
+def walk(asked: Asked) -> None:
     found: dict[str, list[str]] = {}
     for tool, given in CALLS:
         told = ask(asked, tool, given)

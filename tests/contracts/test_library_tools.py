@@ -80,6 +80,13 @@ def search(workspace: Workspace, query: str, **options: Any) -> dict[str, Any]:
 # --- search_documents ------------------------------------------------------------------------------------------
 
 
+def test_what_occurs_in_no_file_is_told_with_whole_paths(opened: Workspace, notes: Path) -> None:
+    found = json.loads(blocks(opened, "search_documents", query="no/such/tea.md")[1])
+    assert [(each["kind"], each["text"]) for each in found["absent"]] == [("path", "no/such/tea.md")]
+    assert all(Path(each["path"]).is_absolute() for each in found["nearest"])
+    assert found["nextSteps"][0].startswith("'no/such/tea.md' does not occur in the ")
+
+
 def test_search_documents_has_every_field(opened: Workspace, notes: Path) -> None:
     """S3-1, S3-4 to S3-8, D21: two blocks, the result object and its results as the contract writes them."""
     line, text = blocks(opened, "search_documents", query="how hot is water for tea", options={"minScore": 0.1})

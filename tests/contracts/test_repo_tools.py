@@ -319,6 +319,8 @@ def test_filters_hold_for_every_result_and_what_they_leave_out_is_not_counted(wo
         return
     written = facts(call(tool, {"query": "request path:src/http lang:python"}, workspace))
     assert [result["path"] for result in written["results"]] == [result["path"] for result in inside["results"]]
+    told = written.get("notes") or written["metadata"]["warnings"]
+    assert told == ["Taken as filters: path:src/http lang:python."]
     documents = facts(call(tool, {"query": "request", "group": "docs"}, workspace))["results"]
     assert documents and all(result["path"].endswith((".md", ".ipynb", ".txt")) for result in documents)
 

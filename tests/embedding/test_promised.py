@@ -149,7 +149,7 @@ def test_its_vectors_are_there_in_plain_sql(root: Path, ollama: OllamaProcess) -
 
 
 def test_a_chunk_has_one_row_whatever_models_were_tried(root: Path, ollama: OllamaProcess) -> None:
-    """S1-25, S4-16: (doc_path, chunk_index) and (path, start_line, end_line, model) are unique."""
+    """S1-25, S4-16, D1: (doc_path, chunk_index) and (path, start_line, end_line, model) are unique."""
     with Engine.open(root=root) as engine:
         engine.index()
     configure(root, ollamaUrl=ollama.url, model=MODEL)

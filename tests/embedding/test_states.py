@@ -302,7 +302,8 @@ def workspace(
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_the_state_table(tool: str, state: tuple[str, Path], workspace: Workspace, server: OllamaProcess) -> None:
-    """S0-11, S1-44, S4-40, D3, S2-32, S4-4: what is promised of a provider that is down, and of every other state."""
+    """S0-11, S1-44, S2-32, S4-4, S4-30, S4-40, D3: what is promised of a provider that is down, and of every other
+    state."""
     name, _ = state
     result = call(tool, CALLS[tool], workspace)
     facts = result.structured

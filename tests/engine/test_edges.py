@@ -125,7 +125,7 @@ def test_what_is_meant_of_a_base_may_be_what_overrides_it(project: Opened) -> No
     )
     found = engine.callers("Own.step")
     assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
-        (3, "possible", "overrides Base.step, which is meant here")
+        (3, "possible", "overrides Base.step, which this call names")
     ]
     assert [(edge.line, edge.grade) for edge in engine.callers("Base.step").edges] == [(3, "certain"), (7, "certain")]
 
@@ -319,9 +319,9 @@ def test_what_may_mean_too_many_definitions_is_counted_and_not_listed(project: O
     )
     found = engine.callers("Part3.weigh")
     assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
-        (3, "likely", "`part3` is named as its type is")
+        (3, "likely", "`part3` has the name of its type")
     ]
-    assert found.notes == ("1 use that may mean any of more than 10 definitions left out.",)
+    assert found.notes == ("1 use left out: the name has more than 10 definitions.",)
     assert engine.callees("go").notes == found.notes
 
 
@@ -373,13 +373,13 @@ def test_what_replaces_something_in_a_test_registers_nothing(project: Opened) ->
 def test_a_name_in_a_language_that_is_not_followed_is_looked_for_in_it_alone_and_listed_once(project: Opened) -> None:
     engine = project(
         {
-            "a.rb": "def run\n  1\nend\ndef go\n  run; run\nend\n",
-            "b.rb": "def run\n  run\nend\n",
+            "a.lua": "function run()\n  return 1\nend\nfunction go()\n  run(); run()\nend\n",
+            "b.lua": "function run()\n  run()\nend\n",
             "c.py": "def run(): ...\ndef go(): run()\n",
         }
     )
     found = engine.callers("run")
-    assert [(edge.path, edge.line) for edge in found.edges] == [("c.py", 2), ("a.rb", 5), ("b.rb", 2)]
+    assert [(edge.path, edge.line) for edge in found.edges] == [("c.py", 2), ("a.lua", 5), ("b.lua", 2)]
     assert found.totals == {"certain": 1, "likely": 0, "possible": 2}
 
 
@@ -605,7 +605,7 @@ def test_of_other_languages_uses_of_the_name_are_possible(project: Opened) -> No
     found = project({"a.lua": "function load_it() end\nload_it()\n"}).callers("load_it")
     assert edges(found) == [("a.lua", 2, "", "possible")]
     assert found.totals["possible"] == 1
-    assert found.notes == ("Uses are not followed in lua: what has the same name is possible at most.",)
+    assert found.notes == ("In lua uses are found by name alone, so they are graded possible at most.",)
 
 
 def test_a_file_with_a_name_or_lines_says_which_definition_is_meant(project: Opened) -> None:
@@ -888,8 +888,8 @@ def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_cou
     grades = {(use.path, use.line): use.grade for use in found.references}
     assert grades["src/box/core.py", 4] == "certain" and grades["src/box/use.py", 5] == "likely"
     assert ("src/box/other.py", 5) not in grades
-    (note,) = [note for note in found.notes if "other use" in note]
-    assert "not known to mean 'Box.check'; ask for 'check' alone" in note
+    (note,) = [note for note in found.notes if "not known to mean" in note]
+    assert "not known to mean 'Box.check'. Ask for 'check' to see all" in note
     alone = engine.symbols("check", references=True)
     assert alone.total_references > found.total_references and not any(use.grade for use in alone.references)
 
@@ -924,3 +924,40 @@ def test_uses_beyond_those_that_are_graded_stay_in_the_list(project: Opened) -> 
     assert found.references[0].grade and not found.references[-1].grade
     assert not any("not known to mean" in note for note in found.notes)
     assert any("without a grade may mean 'Box.check' or not" in note for note in found.notes)
+
+
+FOLLOWED = {
+    "ruby": {
+        "store.rb": "module Shop\n  class Store\n    def fetch_item(id)\n      id\n    end\n  end\nend\n",
+        "desk.rb": (
+            "require_relative 'store'\nclass Desk\n  def serve(id)\n    shelf = Shop::Store.new\n"
+            "    shelf.fetch_item(id)\n    hand(id)\n  end\n  def hand(id)\n    id\n  end\nend\n"
+        ),
+    },
+    "swift": {
+        "Store.swift": "final class Store {\n  func fetchItem(id: Int) -> Int { return id }\n}\n",
+        "Desk.swift": (
+            "class Desk {\n  let shelf: Store\n  init(shelf: Store) { self.shelf = shelf }\n"
+            "  func serve(id: Int) {\n    shelf.fetchItem(id: id)\n    hand(id)\n  }\n  func hand(_ id: Int) {}\n}\n"
+        ),
+    },
+    "cpp": {
+        "store.hpp": "class Store {\n public:\n  int fetch_item(int id) { return id; }\n};\n",
+        "desk.cpp": (
+            "#include <memory>\nclass Desk {\n  std::unique_ptr<Store> shelf;\n  void serve(int id) {\n"
+            "    shelf->fetch_item(id);\n    hand(id);\n  }\n  void hand(int id) {}\n};\n"
+        ),
+    },
+}
+
+
+@pytest.mark.parametrize("language", FOLLOWED)
+def test_calls_are_followed_by_types_and_scopes_and_nothing_unmeasured_is_certain(
+    language: str, project: Opened
+) -> None:
+    files = FOLLOWED[language]
+    engine = project(files)
+    desk, member = list(files)[1], "fetchItem" if language == "swift" else "fetch_item"
+    for name, line in ((member, 5), ("hand", 6)):
+        found = engine.callers(name)
+        assert [(edge.path, edge.line, edge.grade) for edge in found.edges] == [(desk, line, "likely")]

@@ -399,7 +399,7 @@ def test_a_run_is_told_of_and_ends_when_it_is_stopped(branched: Path, ref: str |
         assert job is not None
         assert index_jobs.begin(running.at(ref)) is None, "one for each folder or commit"
         told = asking.status(ref=ref).notes
-        assert any("is being made" in note and "'findling stop' ends it" in note for note in told)
+        assert any("is being built" in note and "'findling stop' stops that" in note for note in told)
 
         def goes_on() -> Mapping[str, Any]:
             while True:

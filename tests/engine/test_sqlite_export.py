@@ -197,7 +197,7 @@ def test_only_an_export_is_replaced(database: Path, tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     with Engine.open(root=tmp_path / "project") as engine:
         for target in (link, text, other, tmp_path / "project", tmp_path / "project/.findling/index.db"):
-            with pytest.raises(errors.InvalidInput, match="no export of findling's"):
+            with pytest.raises(errors.InvalidInput, match="not an export of findling"):
                 engine.export(target)
         with pytest.raises(errors.InvalidInput, match="cannot be written"):
             engine.export(tmp_path / "missing" / "plain.db")
@@ -234,7 +234,7 @@ def test_the_command_takes_changes_in_and_says_what_it_wrote(
     assert json.loads(capsys.readouterr().out) == {"file": str(target), "embeddings": 5, "documents": 4}
     assert rows(target, "SELECT count(*) FROM doc_embeddings WHERE doc_path='docs/more.md'") == [(1,)]
     assert main(["export", "--sqlite", str(root / "src/retry.py"), str(root)]) == 2
-    assert "no export of findling's" in capsys.readouterr().err
+    assert "not an export of findling" in capsys.readouterr().err
 
 
 def test_without_vectors_the_tables_are_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

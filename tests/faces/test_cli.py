@@ -250,7 +250,7 @@ def test_search_shows_further_pages(run: Run) -> None:
     ]
     assert len(whole) > 1 and paged == whole
     beyond = run("search", "request", "--page", "99")
-    assert beyond.stdout == "" and f"{len(whole)} files matched; that page is past the last one" in beyond.stderr
+    assert beyond.stdout == "" and f"{len(whole)} files matched; there are fewer pages" in beyond.stderr
 
 
 def test_a_token_budget_is_kept_and_said(run: Run) -> None:
@@ -473,7 +473,7 @@ def test_grep_without_tests_counts_and_names_only_what_it_searched(tmp_path: Pat
         return ran.returncode, ran.stderr.splitlines()[0]
 
     assert told("three") == (1, "note: 'three' does not occur in the 2 files searched")
-    assert told("three", "tests") == (1, "note: nothing found: no file lies in tests and is no test (--no-tests)")
+    assert told("three", "tests") == (1, "note: nothing found: no file lies in tests and is not a test (--no-tests)")
 
 
 def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, home: Path) -> None:

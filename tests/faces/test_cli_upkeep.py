@@ -149,6 +149,17 @@ def test_completions_know_every_command(shell: str, capsys: pytest.CaptureFixtur
     assert status == 0 and all(name in out for name in COMMANDS)
 
 
+def test_zsh_takes_the_completions_by_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "completions", "zsh")
+    assert "== eval" not in out
+    if (zsh := shutil.which("zsh")) is None:
+        pytest.skip("there is no zsh")
+    (tmp_path / "completions").write_text(out)
+    script = f"autoload -Uz compinit; compinit -u -D; source {tmp_path}/completions; print $_comps[findling]"
+    found = subprocess.run([zsh, "-f", "-c", script], capture_output=True, text=True, check=True)
+    assert (found.stdout, found.stderr) == ("_shtab_findling\n", "")
+
+
 def test_the_man_page_has_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
     status, page, _ = run(capsys, "man")
     assert status == 0 and page.startswith(".TH FINDLING 1")

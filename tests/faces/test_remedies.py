@@ -478,7 +478,7 @@ NOT_RUN = {
     "Run 'findling embed', or reindex_vectors": "the same, for agents",
     "'findling status --skipped --ref ...'": "a file of a commit that git cannot read",
     "'findling index' tries it again.": "a file at which a process that reads it died",
-    "'findling stop' ends it.": "tests/faces/test_cli.py, with a process in the background",
+    "'findling stop' stops that.": "tests/faces/test_cli.py, with a process in the background",
     "`findling library remove` makes room": "for what was fetched from the network",
     "`findling library list` shows what is.": "for agents, who remove files of the library",
     "`findling library jobs` lists them.": "jobs that fetch from the network: tests/library/test_fetch_cli.py",

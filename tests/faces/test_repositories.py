@@ -78,7 +78,7 @@ def test_more_than_are_searched_together_are_told(
 ) -> None:
     monkeypatch.setattr(roots, "MOST_PROJECTS", 1)
     assert main(["grep", "-l", "tax"]) == 0
-    assert "1 repository more in this folder not searched; name one as PATH" in capsys.readouterr().err
+    assert "1 repository more in this folder not searched; to search one, name it as PATH" in capsys.readouterr().err
 
 
 def test_a_ref_is_of_those_that_have_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,7 @@ def repo(tmp_path: Path) -> Path:
             "docs/deep/notes.txt": "Water boils at a hundred degrees.\n",
             "src/pour.py": SOURCE,
             "node_modules/x/readme.md": "# Somebody else's\n",
+            "docs/vendor/readme.md": "# Theirs\n",
             "data.json": '{"leaves": 3}\n',
         },
     )
@@ -61,7 +62,14 @@ def url(repo: Path, tmp_path: Path, local: Callable[..., None]) -> Iterator[str]
 
 def test_what_a_kill_leaves_half_written_is_none_of_the_files(repo: Path, tmp_path: Path) -> None:
     def fetched() -> set[str]:
-        arguments = (repo / ".git", "HEAD", folder, tmp_path / "state.json", ("*.md", "*.txt"), ("node_modules/",))
+        arguments = (
+            repo / ".git",
+            "HEAD",
+            folder,
+            tmp_path / "state.json",
+            ("*.md", "*.txt"),
+            ("node_modules/", "vendor"),
+        )
         repo_tree.write_tree(*arguments, Quota((folder,), 1 << 20), lambda _: None)
         return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 

@@ -29,6 +29,7 @@ FILES = {
         "class Client:\n    policy = RetryPolicy()\n\n"
         "    def close(self):\n"
         '        raise RuntimeError("the connection was "\n                           "closed by the other side")\n'
+        '\n    def send(self, log):\n        log(f"target {self}, type {log}, item {id(log)}, flags {self.policy}")\n'
     ),
     "docs/guide.md": "# Guide\n\nSet `max-attempts` in the settings. Caches are emptied\nwhen the client is closed.\n",
     "Makefile": "all:\n\techo all\n",
@@ -137,6 +138,7 @@ PRESENT = [
     '"Caches are emptied when the client"',
     "ValueError: too many attempts: 7 of 3 for one request",
     "RuntimeError: the connection was closed by the other side",
+    "DEBUG: target harbour, type berth, item keel, flags tide",
 ]
 
 
@@ -198,6 +200,15 @@ def test_what_is_left_out_is_not_called_absent(engine: Engine) -> None:
     result = engine.search("too_large.csv")
     assert result.absent == ()
     assert any("too_large.csv is there, but not searched: too large" in note for note in result.notes)
+
+
+def test_a_name_with_the_ending_of_files_here_is_one_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "rules-of-style.neon").write_text("parameters:\n  neon: true\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        (absent,) = engine.search("ruels-of-style.neon").absent
+        assert (absent.kind, absent.meant) == ("path", "rules-of-style.neon")
+        assert engine.search("rules-of-style.neon").absent == ()
 
 
 def test_an_ignored_file_is_not_called_absent(tmp_path: Path) -> None:

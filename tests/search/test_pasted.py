@@ -60,6 +60,8 @@ def test_an_issue_has_all_parts() -> None:
         "2026-11-01T12:00:03.120Z [worker-1] WARN harbour.berths - cannot berth the ship",
         "[12:00:03] error: cannot berth the ship",
         "12:00:03,120 | FATAL | harbour.py: cannot berth the ship",
+        "12:00:03.120 [main] WARN  harbour.Berths - cannot berth the ship",
+        "2026-11-01T12:00:03.120+01:00 ERROR 4711 --- [nio-8080-1] h.berths.[.[.[/]   : cannot berth the ship",
     ],
 )
 def test_what_a_log_complains_of_is_looked_up(line: str) -> None:

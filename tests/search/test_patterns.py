@@ -343,5 +343,5 @@ def test_classic_catastrophes_are_answered_or_cut(expression: str) -> None:
 )
 def test_what_is_written_for_more_than_a_line_is_told(pattern: str, named: str) -> None:
     note = compile_pattern(pattern).note
-    assert note == (f"Lines are searched one at a time, in spite of {named}." if named else "")
+    assert note == (f"Lines are searched one at a time, so {named} changes nothing." if named else "")
     assert compile_pattern(pattern, literal=True).note == ""

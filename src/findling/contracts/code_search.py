@@ -382,7 +382,7 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         result_type, kind, name, qualified = "symbol", hit.kind, hit.name, hit.qualified_name
     else:
         result_type = kind = "file" if intent == "path" else "snippet"
-    facts: dict[str, Any] = {**result_range(hit), "kind": kind, "name": name, "score": round(score, 6)}
+    facts: dict[str, Any] = {**result_range(hit), "kind": kind, "name": name, "score": round(score, 6), **folded(hit)}
     if detail == "location":
         return facts
     facts |= {
@@ -395,7 +395,6 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
         if hit.signature:
             facts["signature"] = hit.signature
-    facts |= {key: len(paths) for key in ("translations", "copies") if (paths := getattr(hit, key))}
     if hit.parts:
         facts["led_by"] = list(hit.parts)
     if hit.body:
@@ -408,10 +407,23 @@ def result_range(hit: Hit | SymbolHit) -> dict[str, Any]:
     return {"path": hit.path, "line_start": hit.start_line, "line_end": hit.end_line}
 
 
+def folded(hit: Hit) -> dict[str, int]:
+    """How many translations and copies stand under a file."""
+    return {key: len(paths) for key in ("translations", "copies") if (paths := getattr(hit, key))}
+
+
 def further_fields(answer: Answer) -> dict[str, Any]:
     """``further``: one line for each place beyond the usual length of an answer."""
     further = [] if answer.result.is_absent else answer.result.further
-    places = [f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}".rstrip() for hit in further]
+    places = [
+        " ".join(
+            filter(
+                None,
+                (f"{hit.path}:{hit.start_line}-{hit.end_line}", hit.qualified_name, hit.folded and f"({hit.folded})"),
+            )
+        )
+        for hit in further
+    ]
     return {"further": places} if places else {}
 
 

@@ -13,14 +13,14 @@ from msgspec import Struct
 from findling import embedding
 from findling.contracts import budget
 from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
-from findling.contracts.index_state import COMPLETENESS
+from findling.contracts.index_state import COMPLETENESS, absent_fields
 from findling.contracts.model import Arguments, Call, Reply
 from findling.model.errors import EmbedderUnavailable
 from findling.model.term_rows import among
 from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import CHARS_PER_TOKEN, LOW_CONFIDENCE
 from findling.outbound import events
-from findling.search import passages
+from findling.search import passages, siblings
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.extract import ANSWER_CHARS, Excerpt, PassageText, cut_between_words, extract
 from findling.search.passages import Passage
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 PASSAGES = 6
 """Passages that an answer is taken from: the right one is among the first five in two of three cases."""
+
+PROPOSED = 4 * PASSAGES
+"""Of these, passages of a page's translations give way to those of the page."""
 
 SNIPPET_CHARS = 200
 """Of each source, enough to see what it says."""
@@ -50,12 +53,13 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     by_meaning = given["preferSemantic"] and state.state == "ready"
 
     scope = scope_of(call.workspace, given.get("scope", {}))
-    found, state_of_index = ask(
+    found, state_of_index, absent = ask(
         call, given, scope, lambda opened: _answer(opened, query), query=query, by_meaning=by_meaning
     )
-    excerpts = found.excerpts if found else ()
     used = found is not None and found.used_semantic
-    confidence = found.confidence if found else 0.0
+    is_absent = any(each.whole for each in absent)  # nothing else was asked, so nothing answers it
+    excerpts = found.excerpts if found and not is_absent else ()
+    confidence = found.confidence if found and not is_absent else 0.0
     meta: dict[str, Any] = {"used_semantic": used}
     if given["preferSemantic"] and not used:
         meta["fallback_reason"] = state.fallback_reason or NO_VECTORS
@@ -75,11 +79,9 @@ def query_docs(call: Call, given: Arguments) -> Reply:
         answer = cut_between_words(answer, max(chars - len(budget.dumps(sources[:1])), chars // 2))
         room -= budget.tokens(answer)
     nothing = NO_ROOM if excerpts else f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"'
-    facts = {
-        "answer": answer or nothing,
-        "sources": sources,
-        "meta": meta,
-    }
+    if is_absent:
+        nothing = cut_between_words("; ".join(each.words for each in absent), ANSWER_CHARS)
+    facts = {"answer": answer or nothing, "sources": sources, **absent_fields(absent), "meta": meta}
     return Reply(budget.cut_to(facts, "sources", room))
 
 
@@ -96,7 +98,8 @@ def _answer(opened: OpenDocuments, query: str) -> _Answer:
     channel = opened.channel
     weights = term_weights(opened.reader, asked)
     said = Said(asked, weights, nothing_near if channel is None else _nearness()).shares
-    found = passages.blended(opened.reader, asked, opened.files, channel, said, limit=PASSAGES)
+    proposed = passages.blended(opened.reader, asked, opened.files, channel, said, limit=PROPOSED)
+    found = _in_one_language(proposed, english=asked.meant == asked.text)[:PASSAGES]
     texts = []
     for passage in found:
         document = opened.texts.of(passage.file)
@@ -113,6 +116,13 @@ def _answer(opened: OpenDocuments, query: str) -> _Answer:
     excerpts = extract(weights, said, texts, closeness)
     confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
     return _Answer(excerpts, confidence, channel is not None)
+
+
+def _in_one_language(found: Sequence[Passage], *, english: bool) -> list[Passage]:
+    """Without the passages of other languages of a page that has some here."""
+    files = list({passage.file.entry_id: passage.file for passage in found}.values())
+    gone = {other.entry_id for _, others, _ in siblings.pages(files, english=english) for other in others}
+    return [passage for passage in found if passage.file.entry_id not in gone]
 
 
 def _nearness() -> Nearness:

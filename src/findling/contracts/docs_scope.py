@@ -20,6 +20,7 @@ from findling.embedding import BUNDLED
 from findling.engine.freshness import Question
 from findling.model.errors import FindlingError
 from findling.model.languages import language_of
+from findling.model.types import Absent
 from findling.outbound import events
 from findling.search.nearest import nearest_paths, with_folders
 from findling.search.passages import DocumentScope
@@ -50,17 +51,17 @@ def ask(
     line: int | None = None,
     by_meaning: bool,
     code_too: bool = False,
-) -> tuple[_Answer | None, dict[str, Any]]:
+) -> tuple[_Answer | None, dict[str, Any], tuple[Absent, ...]]:
     """Take in what is new, within the usual budget, and ask the documents of ``scope`` a ``query``, or about ``files``
-    or the first one's ``line``: the answer, None where there is nothing to ask, and what it is to say of the index
-    (`index_state`).
+    or the first one's ``line``: the answer, None where there is nothing to ask, what it is to say of the index
+    (`index_state`), and what of the query occurs in no file.
 
     The answer is partial where some of the root's files or of the documents' vectors are not there yet, with
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     engine = call.workspace.asked
     within = partial(_may_be_asked, engine.scope, scope, code_too)
-    found, freshness = engine.ask_documents(
+    found, freshness, absent = engine.ask_documents(
         Question(query, embed=by_meaning, within=within, files=files, line=line),
         scope,
         lambda opened: (question(opened), opened.pending, opened.without_vectors, _no_document(opened, scope)),
@@ -82,7 +83,7 @@ def ask(
     )
     if state:
         call.workspace.finish_in_background()
-    return answer, state | notes
+    return answer, state | notes, absent
 
 
 def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
-from findling.contracts.index_state import COMPLETENESS
+from findling.contracts.index_state import COMPLETENESS, absent_fields
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.workspaces import Root, Workspace, split
 from findling.model.languages import language_of
@@ -80,7 +80,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
         return _results(opened, query, found, others), meta, _made_from(opened)
 
     scope = scope_of(call.workspace, given)
-    answered, state_of_index = ask(call, given, scope, look, query=query, by_meaning=ready)
+    answered, state_of_index, absent = ask(call, given, scope, look, query=query, by_meaning=ready)
     every, meta, made_from = answered or ([], {"used_semantic": False}, "")
     results = every[start:end]
     latency = events.since(started)
@@ -88,6 +88,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
     used: bool = meta["used_semantic"]
     events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
     facts: dict[str, Any] = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    facts |= absent_fields(absent)
     if results and not (used and all(result.get("used_semantic", True) for result in results)):
         facts["notes"] = [NO_THRESHOLD]
     listing = Listing(len(every), made_from)
@@ -190,7 +191,7 @@ def find_similar(call: Call, given: Arguments) -> Reply:
         return similar, _made_from(opened)
 
     code_too = language_of(path).kind != "docs"
-    answered, state_of_index = ask(
+    answered, state_of_index, _ = ask(
         call, given, DocumentScope(), look, files=files[::-1], line=line, by_meaning=True, code_too=code_too
     )
     if (problem := call.workspace.problems.get(name)) is not None:
@@ -351,10 +352,12 @@ def search_docs(call: Call, given: Arguments) -> Reply:
             found += sorted(matching, key=lambda item: item.order)
         return found, len(candidates) - read, opened.generation
 
-    answered, state_of_index = ask(call, given, scope_of(call.workspace, given), look, query=query, by_meaning=False)
+    answered, state_of_index, absent = ask(
+        call, given, scope_of(call.workspace, given), look, query=query, by_meaning=False
+    )
     found, unread, made_from = answered or ([], 0, "")
     shown = [_match_facts(item, pretty=given["prettyPrint"]) for item in found[start:end]]
-    facts: dict[str, Any] = {"results": shown, **state_of_index}
+    facts: dict[str, Any] = {"results": shown, **absent_fields(absent), **state_of_index}
     if not shown:
         facts["message"] = f'No results found for query: "{clipped(query, MAX_REPEATED)}"'
     if not unread and len(found) > len(shown):

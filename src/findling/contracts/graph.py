@@ -9,7 +9,7 @@ from typing import Any
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts.code import symbol_facts
 from findling.contracts.code_decisions import looks_like_a_name
-from findling.contracts.code_search import further_fields, result_range
+from findling.contracts.code_search import folded, further_fields, result_range
 from findling.contracts.files import clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import chain, related
@@ -131,6 +131,9 @@ def _of_question(call: Call, given: Arguments) -> Reply:
             **result_range(hit),
             "name": hit.qualified_name or hit.path.rsplit("/", 1)[-1],
             "kind": hit.kind,
+            **({"group": hit.group} if result.groups else {}),
+            **folded(hit),
+            **({"led_by": list(hit.parts)} if hit.parts else {}),
             **({"body": hit.body} if hit.body else {}),
             **related(hit.related),
         }

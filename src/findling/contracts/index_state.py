@@ -57,8 +57,9 @@ def of_answer(answer: Answer) -> dict[str, Any]:
 
 
 def notes(answer: Answer) -> dict[str, Any]:
-    """Notes on roots that could not be searched by meaning although others were, and on filters that no file passes."""
-    noted = [*answer.meaning.by_words, *([answer.no_file] if answer.no_file else ())]
+    """Notes on filters that were taken from the question, on roots that could not be searched by meaning although
+    others were, and on filters that no file passes."""
+    noted = [*answer.query.notes, *answer.meaning.by_words, *([answer.no_file] if answer.no_file else ())]
     return {"notes": noted} if noted else {}
 
 

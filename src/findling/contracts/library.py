@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling.contracts import budget
 from findling.contracts.files import MAX_REPEATED, clipped
+from findling.contracts.index_state import absent_fields
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.untrusted import UntrustedText, marked
 from findling.contracts.workspaces import WAIT_S, Root
@@ -214,6 +215,7 @@ def result_facts(result: LibraryResult, options: Mapping[str, Any], problems: Se
         "meta": meta,
         "usedSemantic": result.used_semantic,
     }
+    facts |= absent_fields(result.absent)
     if not result.total_exact:
         facts["totalIsLowerBound"] = True
     if problems or not result.complete:
@@ -242,6 +244,7 @@ def chunk_line(passage: Passage) -> str:
 def next_steps(result: LibraryResult) -> list[str]:
     """Sentences, the likeliest first; each follows from this answer."""
     steps = _after_results(result) if result.passages else _after_nothing(result)
+    steps[:0] = [each.words if each.words.endswith("?") else f"{each.words}." for each in result.absent]
     if result.unfinished:
         steps.append("Ask again in a moment: not everything is indexed yet.")
     return steps

@@ -87,7 +87,7 @@ def _readable(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:
     query, cut = shortened(given["query"])
     notes = [cut] if cut else []
     if _NO_CHARACTER in query:
-        notes.append("The query has a piece that is no character, such as half of an emoji; it counts as U+FFFD.")
+        notes.append("A part of the query is not a character, such as half of an emoji; it was replaced by U+FFFD.")
     return {**given, "query": query}, tuple(notes)
 
 

@@ -43,6 +43,9 @@ SKIPPED_SHOWN = 50
 NOTE_CHARS = 200
 """Kept for what is said after a file's text: where it was cut, and that it has changed."""
 
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+"""What makes an expression of a text."""
+
 ALL_DEFINITIONS = 10_000
 """A limit above what an index lists for one name, because kinds are filtered only afterwards."""
 
@@ -195,7 +198,7 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
-    if literal or re.escape(query) == query:
+    if literal or not _SPECIAL.search(query):
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
     made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
     listing = Listing(len(places), made_from)

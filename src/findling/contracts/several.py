@@ -102,7 +102,8 @@ def _told(tool: Tool, reply: Reply, workspace: Workspace, problems: Mapping[str,
         else:
             facts |= _PARTIAL
     said = {**{name: str(error) for name, error in workspace.absent.items()}, **problems}
-    left_out = f"{count(workspace.left_out, 'repository')} more in this folder not searched; serve one by its own path"
+    more = count(workspace.left_out, "repository")
+    left_out = f"{more} more in this folder not searched; to search one, serve it by its own path"
     told = [left_out] if workspace.left_out else []
     if notes := [*(f"{name}: {why}" for name, why in said.items()), *told, *facts.get("notes", ())]:
         facts["notes"] = notes

@@ -328,7 +328,8 @@ class Answers:
             if edge is not None or (first.kind in VALUES and (use.writes or use.enclosing.startswith(own)))
         )
         more = uses.total - len(kept)
-        said = f"{count(more, 'other use')} of {first.name!r} not known to mean {name!r}; ask for {first.name!r} alone."
+        bare = first.name
+        said = f"{count(more, 'use')} of {bare!r} left out: not known to mean {name!r}. Ask for {bare!r} to see all."
         return replace(uses, found=kept, total=len(kept)), (said,) if more else ()
 
     def with_bodies(self, results: Sequence[types.SymbolResult], most: int) -> list[types.SymbolResult]:
@@ -359,6 +360,11 @@ class Answers:
                 return replace(hit, body=text, related=related)
 
             return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
+
+    def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
+        """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
+        with self.searched.answer():
+            return self._open_searcher().absent(text, unread=self._unread(fresh), scope_path=self.searched.folder)
 
     def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
         """Says that a name occurs in no file; nothing where it does, or where nobody can tell."""

@@ -590,7 +590,7 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:
     others = {hit.language for hit in hits} - LANGUAGES
     if others:
-        yield f"Uses are not followed in {', '.join(sorted(others))}: what has the same name is possible at most."
+        yield f"In {', '.join(sorted(others))} uses are found by name alone, so they are graded possible at most."
 
 
 def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterator[str]:
@@ -602,6 +602,6 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
     if found.vague:
-        yield f"{count(found.vague, 'use')} that may mean any of more than {MOST_MEANT} definitions left out."
+        yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
     if found.outside:
         yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."

@@ -69,7 +69,10 @@ class Engines(Questions):
         found = collection_of(self.engines, path)
         if found is None:
             names = ", ".join(self.engines)
-            raise NotFound(f"{path} is in none of what is searched.", remedy=f"Begin it with one of these: {names}.")
+            raise NotFound(
+                f"{path} is in none of the folders that are searched.",
+                remedy=f"Begin the path with one of these: {names}.",
+            )
         return found
 
     def paths_meant(self, path: str) -> list[str]:

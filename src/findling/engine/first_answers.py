@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from findling.store.local.reader import IndexReader
 
 READ_FILES = 120
-READ_BYTES = 2_000_000
+READ_BYTES = 1_500_000
 """What is read of a folder for one question: as many files, with no more text than this."""
 
-LARGE_BYTES, LARGE_FILES = 200_000, 12
+LARGE_BYTES, LARGE_FILES = 200_000, 24
 """A larger file is read only if it is among the first ``LARGE_FILES``: it takes the time of twenty others."""
 
 WORTH_BYTES, PART_BYTES, WORKER_S = 300_000, 60_000, 5.0

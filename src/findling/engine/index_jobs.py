@@ -95,7 +95,7 @@ def told(store: OpenStore) -> Iterator[str]:
     jobs = [job for job in records_of(store.directory).all() if job.place == place]
     if active := next((job for job in jobs if job.is_active), None):
         how_far = f": {active.done:,} of {count(active.total, 'file')}" if active.total else ""
-        yield f"The index is being made{how_far}; 'findling stop' ends it."
+        yield f"The index is being built{how_far}; 'findling stop' stops that."
     elif jobs and jobs[0].state == "failed":
         yield f"The last run over this folder failed: {jobs[0].error}"
 

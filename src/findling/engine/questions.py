@@ -18,6 +18,7 @@ from findling.engine.freshness import Freshened, Question
 from findling.engine.scope import language_id, may_be_asked
 from findling.model import errors, types
 from findling.model.types import (
+    Absent,
     Answer,
     EdgeResult,
     Freshness,
@@ -238,11 +239,12 @@ class Questions(ABC):
         by_meaning: bool,
         code_too: bool = False,
         **waiting: Unpack[Waiting],
-    ) -> tuple[_Answer | None, Freshness]:
-        """What ``question`` makes of the documents of a scope, None where nothing is indexed; and how fresh the index
-        is. ``by_meaning``: their vectors are compared; ``code_too``: files of code that lack vectors count, too."""
+    ) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
+        """What ``question`` makes of the documents of a scope, None where nothing is indexed; how fresh the index is;
+        and what of the query occurs in no file. ``by_meaning``: their vectors are compared; ``code_too``: files of code
+        that lack vectors count, too."""
 
-        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness]:
+        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
             def found(by_meaning: bool) -> _Answer | None:
                 about = next(iter(asked.files), "")
                 with parts.documents.opened(
@@ -251,9 +253,11 @@ class Questions(ABC):
                     return None if documents is None else question(documents)
 
             try:
-                return found(by_meaning), fresh.freshness
+                made = found(by_meaning)
             except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
-                return found(False), fresh.freshness
+                made = found(False)
+            absent = answers.absent(asked.query, fresh) if asked.query and made is not None else ()
+            return made, fresh.freshness, absent
 
         return self._asked(asked, answer, **waiting)
 

@@ -69,7 +69,7 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
     """
     request.compiled()
     if by_time and store.lasting:
-        raise errors.InvalidInput("The files that are searched have no times.", remedy="Sort them by path.")
+        raise errors.InvalidInput("The files of a commit have no times to sort by.", remedy="Sort by path.")
     try:
         return _opened(store, request, None if show_secrets else _indexed(store), by_time, show_secrets)
     except errors.IndexUnavailable as error:

@@ -47,9 +47,25 @@ def front_door(door: str) -> Callable[[str], Any]:
 def _imports(door: str) -> dict[str, str]:
     """By name where it is imported from."""
     spec = sys.modules[door].__spec__
+    if spec.origin.endswith(".pyc"):  # type: ignore[union-attr]
+        return _compiled_imports(spec.loader.get_code(door))  # type: ignore[union-attr]
     source: str = spec.loader.get_data(spec.origin).decode()  # type: ignore[union-attr]
     return {
         name: package
         for package, several, few in _IMPORT.findall(source.replace("\r\n", "\n"))
         for name in re.findall(r"\w+", several or few)
     }
+
+
+def _compiled_imports(code: Any) -> dict[str, str]:
+    """The same of a module that was installed without its source. It takes longer."""
+    import dis
+
+    places: dict[str, str] = {}
+    package = ""
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            package = step.argval
+        elif step.opname == "IMPORT_FROM":
+            places[step.argval] = package
+    return places

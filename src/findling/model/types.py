@@ -662,6 +662,13 @@ class Hit(Row, Struct, frozen=True):
     translations: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
 
+    @property
+    def folded(self) -> str:
+        """How many files stand under this one, '' for none: "and 11 translations"."""
+        found = (("translation", self.translations), ("copy", self.copies))
+        counted = " and ".join(count(len(paths), what) for what, paths in found if paths)
+        return f"and {counted}" if counted else ""
+
 
 class Coverage(Struct, frozen=True):
     """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.

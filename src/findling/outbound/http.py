@@ -104,7 +104,7 @@ def _ask(
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, host, port, path, permitted=True)
     if not elsewhere and not is_loopback(url):
-        raise HttpFailure(f"{host} is not this machine, and is not asked.", "unreachable")
+        raise HttpFailure(f"{host} was not asked: it is not this machine.", "unreachable")
     try:
         connection = Connection(target, [host], stall_s=timeout_s)
     except (OSError, ValueError) as error:

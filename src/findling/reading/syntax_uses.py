@@ -275,7 +275,8 @@ class _Uses:
     def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
         callee, arguments = (path(node) for path in self._table.calls[node.type])
         if callee is not None:
-            end = callee.end_byte
+            named = self._member(callee)[1] if callee == node else callee  # arguments may end where the call does
+            end = (named or callee).end_byte
             self._use(callee, kinds.get(end, "call"), self._arguments(arguments, unpacked))
             done.add(end)
 

@@ -267,6 +267,8 @@ class Absence:
     def _absent(self, claim: Claim) -> tuple[Absent, str] | None:
         """The claim where it is known to be absent, and what of its text is missing."""
         like: Sequence[messages.Like] = ()
+        if claim.kind == "symbol" and self._is_file_name(claim.text):
+            claim = Claim("path", claim.text)
         if claim.kind == "symbol":
             missing = self._missing_part(claim.text, inflected=claim.inflected)
         elif claim.kind == "path":
@@ -318,6 +320,13 @@ class Absence:
         asked, parts = _asked_parts(name)
         missing = (part for part in asked if not self._is_named(part, inflected=inflected))
         return next((part for part in missing if self._lacks_name(part, inside=len(parts) == 1)), None)
+
+    def _is_file_name(self, text: str) -> bool:
+        """Whether what looks like `Outer.inner` is called as files here are: with their ending, which names nothing."""
+        name, _, ending = text.rpartition(".")
+        if not name or not ending.isalnum() or self._is_named(ending, inflected=False):
+            return False
+        return any(file.path.lower().endswith(f".{ending.lower()}") for file in self._reader.listing())
 
     def _is_named(self, part: str, *, inflected: bool) -> bool:
         """Whether something is called so in any spelling, or with ``inflected`` some text has the word in any form."""

@@ -323,12 +323,12 @@ def judge(found: Found) -> Confidence:
         phrase *= 1.0 - lacks * brevity  # words that stand together prove little where the telling one is missing
         wants_advice = "advice" in terms.wants  # users seldom know the words of what they ask about
     shares = (
-        Reason("bias", BIAS, "before anything is known"),
+        Reason("bias", BIAS, "where every answer starts"),
         Reason("cosine", COSINE * beyond, _how_near(cosine)),
         Reason("coverage", COVERAGE * brevity * coverage, f"the first file has {coverage:.0%} of the rare words"),
-        Reason("phrase", PHRASE * phrase, "neighbouring words stand together in one place"),
-        Reason("named", NAMED * named, "it is what was asked for by name or to the letter"),
-        Reason("advice", ADVICE * wants_advice, "who asks for advice seldom has the documents' words"),
+        Reason("phrase", PHRASE * phrase, "neighbouring words of the query stand together in one place"),
+        Reason("named", NAMED * named, "the name or the quoted text that was asked for occurs"),
+        Reason("advice", ADVICE * wants_advice, "a question for advice rarely has the words of the documents"),
         Reason("lacking", LACKING * lacks, f"the first file lacks {', '.join(map(repr, found.lacking))}"),
         Reason("absent", ABSENT * absent, "what was asked for by name does not occur"),
     )

@@ -70,8 +70,10 @@ BY_NAME = "no other definition of that name"
 
 def is_common(name: str, language: str) -> bool:
     """Whether members of built-in types or of the standard library have a name."""
-    in_python = language in RULES and RULES[language].family == "python"
-    return name in _COMMON if in_python else name.lower() in _COMMON_ELSEWHERE
+    rules = RULES.get(language)
+    if rules is not None and rules.family == "python":
+        return name in _COMMON
+    return name.lower() in _COMMON_ELSEWHERE or (rules is not None and name in rules.common)
 
 
 class Definition(NamedTuple):
@@ -206,7 +208,7 @@ class EdgeSearch:
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
-                why = f"overrides {base.symbol.qualified_name}, which is meant here"
+                why = f"overrides {base.symbol.qualified_name}, which this call names"
                 keys.setdefault(base.key, _Wanted(each, why))
             for twin in self._resolver.twins(*each):
                 keys.setdefault(Definition(*twin).key, _Wanted(each))
@@ -361,7 +363,7 @@ class EdgeSearch:
             owner = use.receiver.rpartition(".")[2]
             owned = [each for each in every if self._owner(each).lower() == owner.lower()]
             if owned:
-                every, only = owned, f"`{owner}` is named as its type is"
+                every, only = owned, f"`{owner}` has the name of its type"
             elif self._is_object(owner, here.rules.family):
                 every = []
         else:
@@ -428,7 +430,8 @@ def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:
     """How sure a use is to have this meaning, and why. Nothing is certain where a language's precision is unknown."""
     if meaning.likely:
         return "likely", meaning.likely
-    return ("certain", "") if here.file.language in here.rules.certain else ("likely", BY_SCOPES)
+    languages = {here.file.language, here.file.language if meaning.file is None else meaning.file.language}
+    return ("certain", "") if languages <= here.rules.certain else ("likely", BY_SCOPES)
 
 
 def _within(here: FileNames, position: int, around: int) -> bool:

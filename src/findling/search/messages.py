@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -193,16 +193,17 @@ def alike(
     reader.ahead(lambda index: [index.doc_text(file.blob_id) for file in files])
     for file in files:
         lines = read_lines(file)
-        for text, line in _texts_near(lines, asked) if lines is not None else ():
+        for text, line in _texts_near(lines, asked, words) if lines is not None else ():
             if text not in found and (like := _like(words, matcher, text)) is not None:
                 found[text] = Like(*like, file.path, line, text)
     return sorted(found.values(), key=lambda like: (-like.likeness, like.path, like.line))
 
 
-def _texts_near(lines: Sequence[str], asked: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _texts_near(lines: Sequence[str], asked: Sequence[str], words: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Each quoted text on the lines where a run stands and beside them, with its line; and what all of a line, and of
-    two, come to."""
-    for at in sorted(_lines_with(asked, "\n".join(lines).lower())):
+    two, come to. Where no run stands, as every second word was filled in, on the lines that have enough of the
+    words."""
+    for at in sorted(_lines_with(asked, "\n".join(lines).lower()) or _lines_with_words(words, lines)):
         near = [(_quoted(lines[line]), line + 1) for line in range(max(0, at - 1), min(at + 2, len(lines)))]
         for texts, line in near:
             yield from ((text, line) for text in texts)
@@ -256,6 +257,18 @@ def _lines_with(asked: Sequence[str], text: str) -> set[int]:
             if counted < 0:
                 break
     return found
+
+
+def _lines_with_words(words: Sequence[str], lines: Sequence[str]) -> set[int]:
+    """The first lines, from 0, whose quoted texts may have enough of some words."""
+    wanted = set(words)
+    with_quotes = ((at, line) for at, line in enumerate(lines) if '"' in line or "'" in line or "`" in line)
+    found = (
+        at
+        for at, line in with_quotes
+        if len(wanted.intersection(_WORD.findall(line[:MOST_LINE_CHARS].lower()))) >= ENOUGH_WORDS
+    )
+    return set(islice(found, MOST_LINES))
 
 
 def _share(words: Sequence[str], fixed: Sequence[str]) -> float:

@@ -53,8 +53,9 @@ _LABELLED = re.compile(
 )
 _LOGGED = re.compile(
     r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d[\d.,:+Z-]*\W{1,3}(?:\[[^\]\n]{1,60}\]\s+)?"
-    r"(?P<level>[A-Za-z]{4,8})\b[\]|:]*\s+(?:[-|:]+\s+)?(?:\[[^\]\n]{1,60}\]\s+|[\w.$/-]{1,80}(?::|\s+-)\s+)?(?:\w{1,20}>\s+)?"
-    r"(?P<message>\S.*)"
+    r"(?P<level>(?i:trace|debug|info|notice|warn|warning|error|fatal|critical|severe|panic))\b[\]|:]*\s+"
+    r"(?:[-|:]+\s+)?(?:\d{1,9} --- )?(?:\[[^\]\n]{1,60}\]\s+)?(?:[][\w.$/-]{1,80}(?:\s{0,40}:|\s{1,40}-)\s+)?"
+    r"(?:\w{1,20}>\s+)?(?P<message>\S.*)"
 )
 """A line of a log: a time, its level, perhaps a thread and who logs, and the message."""
 

@@ -166,7 +166,7 @@ def _piece(match: Any, piece: str | int) -> str:
 
 
 def _note(written: list[str]) -> str:
-    return f"Lines are searched one at a time, in spite of {' and '.join(written)}." if written else ""
+    return f"Lines are searched one at a time, so {' and '.join(written)} changes nothing." if written else ""
 
 
 _FLAGS_FIRST = re.compile(r"\(\?([aiLmsux]+)\)")
@@ -184,8 +184,8 @@ def one_of(patterns: Sequence[str], *, literal: bool, multiline: bool = False) -
             continue
         if refers_to_groups(parse(pattern, multiline=multiline)):
             raise InvalidPattern(
-                f"{pattern!r} refers to a group, which is another one among several expressions.",
-                remedy="Search for it alone.",
+                f"{pattern!r} refers to a group by its number, and numbers change when expressions are combined.",
+                remedy="Search for this expression alone.",
             )
         flags = _FLAGS_FIRST.match(pattern)
         parts.append(f"(?{flags[1]}:{pattern[flags.end() :]})" if flags else f"(?:{pattern})")

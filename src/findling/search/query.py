@@ -193,7 +193,7 @@ _LONGEST = 1_000
 
 _FILTER = re.compile(
     r'"[^"]*"|`[^`]*`'  # what is quoted is looked for as it stands
-    rf"|(?<!\S)(?:(?P<out>-?)path:(?P<path>[^\s:\"'`]+)|lang(?:uage)?:(?P<language>[\w+#.-]+)|in:(?P<kind>{'|'.join(KIND_FILTERS)}))(?!\S)"
+    r"|(?<!\S)(?:(?P<out>-?)path:(?P<path>[^\s:\"'`]+)|lang(?:uage)?:(?P<language>[\w+#.-]+)|in:(?P<kind>\w+))(?!\S)"
 )
 
 
@@ -201,16 +201,18 @@ def taken_from_text(query: Query) -> Query:
     """The query with the filters of its text among its own, and the text without them.
 
     Several paths are alternatives; those with ``-`` are left out. Raises `InvalidInput` where a filter contradicts
-    another one. Where nothing else is asked, and in what is
-    looked for to the letter, there are no filters.
+    another one, or is misspelled. Where nothing else is asked, and in what is looked for to the letter, there are no
+    filters.
     """
     if query.mode == "exact" or ":" not in query.text or len(query.text) > _LONGEST or "\n" in query.text.strip():
         return query
-    found = [match for match in _FILTER.finditer(query.text) if match.lastgroup]
+    marked = [match for match in _FILTER.finditer(query.text) if match.lastgroup]
+    found = [match for match in marked if match["kind"] is None or _is_kind(match["kind"])]
     if not found:
         return query
     globs = tuple(("!" if match["out"] else "") + match["path"] for match in found if match["path"])
-    text = _FILTER.sub(lambda match: "" if match.lastgroup else match[0], query.text)
+    places = {match.start() for match in found}
+    text = _FILTER.sub(lambda match: "" if match.start() in places else match[0], query.text)
     text = re.sub(r"\s{2,}", " ", text).strip()
     written = " ".join(match[0] for match in found)
     if not text:
@@ -223,6 +225,19 @@ def taken_from_text(query: Query) -> Query:
         kind=_one("kind", query.kind, [match["kind"] for match in found if match["kind"]]),
         notes=(*query.notes, f"Taken as {'a filter' if len(found) == 1 else 'filters'}: {written}."),
     )
+
+
+_MISSPELLED = 0.8
+"""So like one of the words is ``doc``; other words, as in "in:boxes", are looked for as they stand."""
+
+
+def _is_kind(written: str) -> bool:
+    """Whether ``in:`` and this word are a filter. Raises `InvalidInput` for a word that is nearly one of its words."""
+    from difflib import get_close_matches
+
+    if written not in KIND_FILTERS and (near := get_close_matches(written, KIND_FILTERS, 1, _MISSPELLED)):
+        raise InvalidInput(f"in:{written} is no filter.", remedy=f"Did you mean in:{near[0]}?")
+    return written in KIND_FILTERS
 
 
 def _one(name: str, given: str | None, written: list[str]) -> str | None:

@@ -209,6 +209,14 @@ class Searcher:
         """What a question says that there is."""
         return NONE if query.mode == "semantic" else claims(without_form(query.text), guess.intent, self._is_word)
 
+    def absent(self, text: str, *, unread: Unread, scope_path: str = "") -> tuple[Absent, ...]:
+        """What of a question is known not to occur, without an answer to it."""
+        with self._reader.snapshot():
+            if self._reader.manifest is None:
+                return ()
+            query = Query(text)
+            return self._absent(query, classify(text), unread, resolve(self._reader, query, scope_path)).absent
+
     def _absence(self, unread: Unread, scope: Scope) -> Absence:
         return Absence(self._reader, self._read_lines, self._exact_files, unread, scope)
 

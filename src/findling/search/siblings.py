@@ -6,7 +6,7 @@ Told by their paths and by what is in them. Reads rows of the index, no files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from findling.model import term_rows
@@ -69,51 +69,68 @@ def _without_translations(
     reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: Scope, most: int
 ) -> list[RankedFile]:
     """The page in English stays, or without a language in its path, where it would be shown; else the likeliest."""
-    english = terms.meant == terms.text
+    by_entry = {item.file.entry_id: item for item in _foldable(ranked) if item.file.kind == "docs"}
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
-    for files in _alike((item for item in ranked if item.file.kind == "docs"), _IN_PATH):
-        marks = [marked for _, marked in files if marked.mark]
+    files = [item.file for item in by_entry.values()]
+    for first, others, mark in pages(files, english=terms.meant == terms.text, shown=shown):
+        gone.update(other.entry_id for other in others)
+        if others and first.entry_id in shown:
+            every = {other.path for other in others} | _other_languages(reader, first, mark, scope)
+            by_entry[first.entry_id].translations = tuple(sorted(every))
+    return [item for item in ranked if item.file.entry_id not in gone]
+
+
+def pages(
+    files: Sequence[FileRow], *, english: bool, shown: Set[int] | None = None
+) -> Iterator[tuple[FileRow, list[FileRow], _Marked]]:
+    """The pages that several documents are in different languages, of documents by their order: the one that stands for
+    all, the others, and what marks a language in one of their paths. Where ``english`` is asked, the page in English
+    stands for the others if it is ``shown`` (None: all are)."""
+    for alike in _alike(files, _IN_PATH):
+        marks = [marked for _, marked in alike if marked.mark]
         if not any(_language(marked)[:2] in UNMISTAKABLE for marked in marks):
             continue
-        plain = [item for item, marked in files if _language(marked) in _ENGLISH and item.file.entry_id in shown]
-        first = plain[0] if plain and english else files[0][0]
-        others = {item.file.path for item, _ in files if item is not first and _as_long(item.file, first.file)}
-        gone.update(item.file.entry_id for item, _ in files if item.file.path in others)
-        if others and first.file.entry_id in shown:
-            first.translations = tuple(sorted(others | _other_languages(reader, first.file, marks[0], scope)))
-    return [item for item in ranked if item.file.entry_id not in gone]
+        plain = [
+            file
+            for file, marked in alike
+            if _language(marked) in _ENGLISH and (shown is None or file.entry_id in shown)
+        ]
+        first = plain[0] if plain and english else alike[0][0]
+        yield first, [file for file, _ in alike if file is not first and _as_long(file, first)], marks[0]
 
 
 def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
     """What lies in no folder of copies stays, where it would be shown; else the likeliest."""
+    by_entry = {item.file.entry_id: item for item in _foldable(ranked)}
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
-    for files in _alike(ranked, _OF_COPIES):
-        unmarked = (item for item, marked in files if not marked.mark and item.file.entry_id in shown)
-        first = next(unmarked, files[0][0])
-        rows = reader.terms(item.file.blob_id for item, _ in files)
+    for alike in _alike((item.file for item in by_entry.values()), _OF_COPIES):
+        unmarked = (file for file, marked in alike if not marked.mark and file.entry_id in shown)
+        first = next(unmarked, alike[0][0])
+        rows = reader.terms(file.blob_id for file, _ in alike)
         words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
-        own = words.get(first.file.blob_id, frozenset())
+        own = words.get(first.blob_id, frozenset())
         others = [
-            item
-            for item, _ in files
-            if item is not first and _share_words(words.get(item.file.blob_id, frozenset()), own)
+            file for file, _ in alike if file is not first and _share_words(words.get(file.blob_id, frozenset()), own)
         ]
-        gone.update(item.file.entry_id for item in others)
-        first.copies = tuple(sorted(item.file.path for item in others))
+        gone.update(file.entry_id for file in others)
+        by_entry[first.entry_id].copies = tuple(sorted(file.path for file in others))
     return [item for item in ranked if item.file.entry_id not in gone]
 
 
-def _alike(items: Iterable[RankedFile], mark: re.Pattern[str]) -> list[list[tuple[RankedFile, _Marked]]]:
+def _foldable(ranked: Iterable[RankedFile]) -> Iterator[RankedFile]:
+    """The files that were not asked for to the letter."""
+    return (item for item in ranked if not any(item.values.get(signal) for signal in TO_THE_LETTER))
+
+
+def _alike(files: Iterable[FileRow], mark: re.Pattern[str]) -> list[list[tuple[FileRow, _Marked]]]:
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
-    found: dict[str, list[tuple[RankedFile, _Marked]]] = {}
-    for item in items:
-        if any(item.values.get(signal) for signal in TO_THE_LETTER):
-            continue
-        marked = _marked(item.file.path, mark)
-        found.setdefault(marked.same, []).append((item, marked))
-    return [files for files in found.values() if len(files) > 1]
+    found: dict[str, list[tuple[FileRow, _Marked]]] = {}
+    for file in files:
+        marked = _marked(file.path, mark)
+        found.setdefault(marked.same, []).append((file, marked))
+    return [alike for alike in found.values() if len(alike) > 1]
 
 
 def _marked(path: str, mark: re.Pattern[str]) -> _Marked:

@@ -127,22 +127,26 @@ def _cut(text: str, script: int) -> Iterator[str]:
     while at < len(text):
         word = next((text[at : at + size] for size in range(longest, 0, -1) if text[at : at + size] in column), "")
         around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
-        if word and (len(word) > 1 or script == CHINESE or not _HAN.search(around)):
+        if word and (len(word) > 1 or script == CHINESE or not any(map(_is_han, around))):
             yield word
         at += len(word) or 1
 
 
-_HAN = re.compile("[\u4e00-\u9fff]")
-_CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
-_KANA = re.compile("[\u3040-\u30ff]")
+def _is_han(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fff"
+
+
+def _is_kana(letter: str) -> bool:
+    return "\u3040" <= letter <= "\u30ff"
 
 
 def in_english(text: str) -> tuple[str, ...]:
     """English words for what the beginning of a text in another language says; () for English."""
     text = text[:_LOOKED_AT]
     found: dict[str, None] = {}
-    if not text.isascii() and _CHINESE_OR_JAPANESE.search(text):
-        script = JAPANESE if _KANA.search(text) else CHINESE
+    is_japanese = not text.isascii() and any(map(_is_kana, text))
+    if is_japanese or (not text.isascii() and any(map(_is_han, text))):
+        script = JAPANESE if is_japanese else CHINESE
         for word in _cut(text, script):
             found.update(dict.fromkeys(_columns()[1][script][word]))
         return tuple(found)

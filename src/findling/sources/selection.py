@@ -147,7 +147,7 @@ class Selection:
         if stat.S_ISLNK(mode):
             return self._judge_link(path)
         if stat.S_ISDIR(mode):
-            return SkippedFile(path, "nested_repository", "a repository of its own: index it as a root of its own")
+            return SkippedFile(path, "nested_repository", "a repository of its own, searched when it is named")
         return SkippedFile(path, "not_a_file", "a pipe, socket or device")
 
     def lies_in_real_folders(self, path: str) -> bool:

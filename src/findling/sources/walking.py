@@ -173,7 +173,7 @@ def _git_files(root: str, top: str | None) -> Iterator[str]:
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
-_NESTED = ("nested_repository", "a repository of its own: index it as a root of its own")
+_NESTED = ("nested_repository", "a repository of its own, searched when it is named")
 
 
 class Refusal(NamedTuple):

@@ -278,8 +278,8 @@ class OllamaClient:
                 self._failed_in_a_row = 0
                 late = isinstance(row, str) and row.startswith("no answer")
                 raise EmbedderUnavailable(
-                    f"Ollama's {self.model} embeds no text any more: {row}.",
-                    remedy="Look into Ollama's own log.",
+                    f"Ollama's {self.model} no longer embeds any text: {row}.",
+                    remedy="See Ollama's own log.",
                     reason="timeout" if late else "other",
                 )
         return list(found)

@@ -130,7 +130,7 @@ class Collections:
         """A row of the file, if it leads nowhere else: the folder that it names is deleted with it. Raises
         ValueError."""
         if not _INDEX.fullmatch(row.index) or not os.path.isabs(row.path):  # noqa: PTH117
-            raise ValueError("a collection in it lies nowhere")
+            raise ValueError("a collection has no folder")
         return replace(row, index=os.fspath(self._directory / INDEXES / row.index))
 
 

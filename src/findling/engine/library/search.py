@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from findling.engine.library.results import Passage
 from findling.engine.scope import may_be_asked
 from findling.model.errors import EmbedderUnavailable
 from findling.model.rows import FileRow
-from findling.model.types import Progress
+from findling.model.types import Absent, Progress
 from findling.search.analysis import analyse
 from findling.search.passages import TEXT_CANDIDATES, Near, by_text, near, words_score
 from findling.search.passages import Passage as Chunk
@@ -39,7 +39,8 @@ class LibraryResult(Struct, frozen=True):
     there may be more. ``best_similarity`` is of any passage, None when none was compared; ``below_threshold`` counts
     the others. ``used_semantic`` is False when words decided, then ``min_score`` was not applied; where it is True,
     what a source that could not be asked by meaning has by its words comes after, and a note names the source.
-    ``complete``: all of every source was searched; ``unfinished``: indexing would make it so.
+    ``complete``: all of every source was searched; ``unfinished``: indexing would make it so. ``absent``: what of the
+    query occurs in no file of theirs.
     """
 
     query: str
@@ -54,6 +55,7 @@ class LibraryResult(Struct, frozen=True):
     unfinished: bool
     sources: int
     notes: tuple[str, ...] = ()
+    absent: tuple[Absent, ...] = ()
 
 
 class _Place(Struct, frozen=True):
@@ -79,6 +81,7 @@ class _Found(Struct, frozen=True):
     used_semantic: bool = False
     lacking: Sequence[tuple[Source, str]] = ()
     only_words: str = ""
+    absent: tuple[Absent, ...] = ()
 
 
 def search(
@@ -113,7 +116,10 @@ def search(
 
         found = engines.answered(
             Question(query, within=within, wait_s=wait_s, progress=progress),
-            lambda answers, _: _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
+            lambda answers, fresh: replace(
+                _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
+                absent=answers.absent(query, fresh),
+            ),
         )
         for key, source in ready.items():
             if key in engines.problems:
@@ -143,7 +149,22 @@ def search(
         unfinished=unfinished,
         sources=len(ready),
         notes=tuple(notes),
+        absent=tuple(_with_whole_paths(each, ready) for each in found.absent),
     )
+
+
+def _with_whole_paths(absent: Absent, sources: Mapping[str, Source]) -> Absent:
+    """What is nearest by the paths that results have; those of the index begin with a source's key."""
+
+    def whole(path: str) -> str:
+        key, _, own = path.partition("/")
+        return sources[key].absolute(own)
+
+    nearest = tuple(
+        replace(near, path=whole(near.path), text=whole(near.text) if absent.kind == "path" else near.text)
+        for near in absent.nearest
+    )
+    return replace(absent, nearest=nearest, meant=nearest[0].text if absent.meant and nearest else "")
 
 
 class _Asked:

@@ -160,14 +160,14 @@ COMMANDS: Final = _commands()
 OWN_OPTIONS: Final = (
     Option(
         ("--config",),
-        {"metavar": "FILE", "help": "read FILE before the project's and your own configuration"},
+        {"metavar": "FILE", "help": "read the configuration in FILE too; it decides before the project's and your own"},
     ),
     Option(("--store",), {"metavar": "URL", "help": "use the index in this PostgreSQL database, shared by machines"}),
     Option(
         ("--collection",),
         {
             "metavar": "NAMES",
-            "help": "in that store: what all find under these names (with commas; '*' for all)",
+            "help": "in that store: search the collections published under these names (with commas; '*' for all)",
         },
     ),
 )

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _WORDS: Final = {
     "add": "findling is added",
-    "update": "findling's entry is brought up to date",
-    "there": "findling is there already",
-    "remove": "findling is taken out",
-    "absent": "findling is not in it",
+    "update": "findling's entry is updated",
+    "there": "findling is already there",
+    "remove": "findling is removed",
+    "absent": "nothing to remove",
     "unsupported": "left out",
     "left_alone": "left alone",
 }
@@ -92,8 +92,8 @@ def _change(args: Namespace, session: Session, chosen: Sequence[Agent], *, remov
             failed = True
             session.notes([str(error)])
     if remove and not changes:
-        whose = "the project's" if args.project else "your"
-        session.notes([f"findling is in none of {whose} settings of coding agents"])
+        whose = "the project" if args.project else "this machine"
+        session.notes([f"nothing to remove: no coding agent of {whose} has findling in its settings"])
     if wanted:
         session.notes([_done(written, remove=remove) if written else "nothing was written"])
     if args.json:
@@ -134,5 +134,5 @@ def _shown(file: Path | None) -> str:
 
 
 def _done(written: int, *, remove: bool) -> str:
-    what = "findling was taken out" if remove else "restart the agent to see findling's tools"
+    what = "findling was removed" if remove else "restart the agent to see findling's tools"
     return f"{count(written, 'file')} written; {what}"

@@ -156,7 +156,8 @@ def _outermost(error: BaseException) -> FindlingError:
     """An unexpected exception as an error with a message for people."""
     if isinstance(error, OSError) and _raised_by_printing(error):
         return FileAccess(
-            f"The answer cannot be written to stdout: {error.strerror or error}.", remedy="Is there room where it goes?"
+            f"The answer cannot be written to stdout: {error.strerror or error}.",
+            remedy="Check that the disk it goes to has room.",
         )
     text = f"unexpected {type(error).__name__}: {error}"
     return FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where.")

@@ -80,7 +80,7 @@ class Session:
                 self.note_problems(several.problems)
                 if several.left_out:
                     left = words.count(several.left_out, "repository")
-                    self.notes([f"{left} more in this folder not searched; name one as PATH"])
+                    self.notes([f"{left} more in this folder not searched; to search one, name it as PATH"])
 
     @contextmanager
     def every(self, path: str | None) -> Iterator[Mapping[str, Engine]]:

@@ -64,7 +64,7 @@ def _opened(*, migrate: bool = True) -> Iterator[tuple[Team, str]]:
     url = fetch_configuration().store.url
     if url is None:
         raise ConfigError(
-            "This command is about a shared store, and none is named.",
+            "This command needs a shared store, and none is named.",
             remedy="Name it with --store, FINDLING_STORE or store.url in your own configuration.",
         )
     with open_team(url, migrate=migrate) as opened:
@@ -83,11 +83,13 @@ def _add(opened: Team, args: Namespace) -> Answer:
             _check_word(word)
     if not lines or len(lines) > _MOST_LINES or any(len(line) > 2 for line in lines):
         raise InvalidInput(
-            "Nothing to add, or too much.",
+            "Exactly one URL or PATH can be added.",
             remedy="Usage: findling team add URL|PATH, or - with a line 'URL|PATH [NAME]' for each on stdin.",
         )
     if args.name is not None and len(lines) > 1:
-        raise InvalidInput("--name is for one.", remedy="On stdin a name may stand behind each.")
+        raise InvalidInput(
+            "--name is for a single URL or PATH.", remedy="On stdin write each name behind its URL or PATH."
+        )
     rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "") for line in lines]
     opened.add(rows, args.every)
     return Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})

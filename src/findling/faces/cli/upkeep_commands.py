@@ -112,8 +112,11 @@ def completions(args: Namespace, session: Session) -> int:
     """Print what makes a shell complete findling's commands, options and files."""
     import shtab
 
+    script = shtab.complete(_whole_parser(shtab.FILE), args.shell).rstrip()
+    # in zsh the script of shtab runs in `eval` alone; the README has `source`
+    script = script.replace("$zsh_eval_context[-1] == eval", "$zsh_eval_context[-1] != loadautofunc")
     with session.printing():
-        sys.stdout.write(shtab.complete(_whole_parser(shtab.FILE), args.shell).rstrip() + "\n")
+        sys.stdout.write(f"{script}\n")
     return FOUND
 
 

@@ -90,16 +90,19 @@ def read_options(
     if token is not None:
         _check_token(token, str(token_file) if token_file is not None else TOKEN_VARIABLE)
     if users and token is not None:
-        raise InvalidInput("--users and a token for all exclude each other.", remedy="Each user has a token.")
+        raise InvalidInput(
+            "With --users each user has a token, and one for all is set as well.",
+            remedy=f"Leave --token-file and {TOKEN_VARIABLE} out.",
+        )
     if (user_header is not None or proxies) and not (users and user_header and proxies):
         raise InvalidInput("--user-header, --proxy and --users belong together.", remedy="Give all three, or --users.")
     if user_header is not None and not _HEADER.fullmatch(user_header):
-        raise InvalidInput(f"--user-header {user_header!r} is no name of a header.")
+        raise InvalidInput(f"--user-header {user_header!r} is not the name of a header.")
     for proxy in proxies:
         try:
             ipaddress.ip_address(proxy)
         except ValueError as error:
-            raise InvalidInput(f"--proxy {proxy!r} is no address.", remedy="Write one such as 10.0.0.7.") from error
+            raise InvalidInput(f"--proxy {proxy!r} is not an address.", remedy="Write one such as 10.0.0.7.") from error
     host, port = host_and_port(address)
     return HttpOptions(
         host,

@@ -127,7 +127,7 @@ async def refuse_address(send: Send, status: int) -> None:
     said = (
         "This host name is not served here; --allow-host adds it."
         if wrong_host
-        else "Pages of this origin may not ask here; --allow-origin adds it."
+        else "Requests from pages of this origin are refused; --allow-origin allows them."
     )
     await _refuse(send, status, said)
 

@@ -46,7 +46,7 @@ class Visitors:
         elif not self._has_cookie(scope):
             await send_text(send, 403, "This page is for whoever has its link: 'findling ui' prints it.")
         elif not _asked_here(scope):
-            await send_text(send, 403, "Other pages may not ask here.")
+            await send_text(send, 403, "Requests from other web pages are refused.")
         else:
             await self._app(scope, receive, _with_headers(send))
 

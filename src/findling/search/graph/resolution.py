@@ -42,7 +42,7 @@ def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -
     """Whether a definition is for its own file alone."""
     if not rules.headers or file.path == using.path or file.path.endswith(rules.headers):
         return False
-    return symbol.signature.startswith("static ")
+    return symbol.kind in TYPES or symbol.signature.startswith("static ")
 
 
 class Meaning(NamedTuple):
@@ -492,6 +492,8 @@ class Resolver:
         if owner is None:
             return None
         found = self._member(owner, name)
+        if found is None and owner.what == "definition" and name == self._makes(owner):
+            return self._called(owner)  # a call of this gives no more than the object
         symbol = None if found is None else self.symbol(found)
         if found is None or symbol is None or found.what != "definition" or found.file is None:
             return found
@@ -524,9 +526,13 @@ class Resolver:
             scope = names.parent(scope)
         return None
 
+    @staticmethod
+    def _makes(meaning: Meaning) -> str:
+        return RULES[meaning.file.language].row.makes if meaning.file is not None else ""
+
     def _called(self, called: Meaning) -> Meaning | None:
         """What a call gives."""
-        if called.what in ("outside", "super"):
+        if called.what in ("outside", "super") or (called.what == "instance" and self._makes(called)):
             return called
         symbol = self.symbol(called)
         if symbol is None or called.file is None or called.what != "definition":

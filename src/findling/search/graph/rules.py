@@ -20,8 +20,10 @@ class _Row(Struct, forbid_unknown_fields=True):
     ``fields``: what ``owner.name`` means that is not called: a field as well as a method ("shared"), never a method but
     where the syntax says so ("apart"); '' where methods may be attributes like all others.
     ``namespaces``: functions may have a qualified name without being members.
+    ``makes``: the member of a type that gives an object of it, where types are not called themselves.
     ``headers``: suffixes of files that declare what others define.
-    ``outside``: names that the language or its library defines. ``passed_on``: generic types whose value is used as
+    ``outside``: names that the language or its library defines. ``common``: names of methods that values of the
+    language's own types have, too. ``passed_on``: generic types whose value is used as
     that of their first argument.
     ``registers``: names of decorators and annotations by which a framework calls what they stand on: routes, commands,
     listeners, tests. ``stand_ins``: modules and objects whose decorators have such a name but only replace something
@@ -38,8 +40,10 @@ class _Row(Struct, forbid_unknown_fields=True):
     implicit: bool = False
     fields: Literal["", "shared", "apart"] = ""
     namespaces: bool = False
+    makes: str = ""
     headers: str = ""
     outside: str = ""
+    common: str = ""
     passed_on: str = ""
     registers: str = ""
     stand_ins: str = ""
@@ -54,6 +58,7 @@ class Rules(Struct, frozen=True, eq=False):
     suffixes: tuple[str, ...]
     headers: tuple[str, ...]
     outside: frozenset[str]
+    common: frozenset[str]
     passed_on: tuple[str, ...]
     registers: frozenset[str]
     stand_ins: frozenset[str]
@@ -70,6 +75,7 @@ def _rules(family: str, row: _Row) -> Rules:
         suffixes=tuple(row.suffixes.split()),
         headers=tuple(row.headers.split()),
         outside=frozenset(row.outside.split()),
+        common=frozenset(row.common.split()),
         passed_on=tuple(row.passed_on.split()),
         registers=frozenset(row.registers.split()),
         stand_ins=frozenset(row.stand_ins.split()),

@@ -35,7 +35,7 @@ class WriterLock:
                 if time.monotonic() >= until:
                     self._connection.close()
                     raise errors.IndexBusy(
-                        f"Another process is indexing into {directory}.", remedy="Its work will be seen when it ends."
+                        f"Another process is writing the index in {directory}.", remedy="Try again when it has ended."
                     ) from error
                 time.sleep(_POLL_S)
             except apsw.Error as error:

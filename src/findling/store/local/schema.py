@@ -240,7 +240,7 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
     if getattr(error, "extendedresult", 0) in _FAILED_WRITES:
         return errors.IndexUnavailable(
             f"The index at {path} cannot be written: {error}; it keeps its last good state.",
-            remedy="Does the disk fail, or is the size of files limited?",
+            remedy="Check the disk, and the limit on the size of files (ulimit -f).",
         )
     return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")
 

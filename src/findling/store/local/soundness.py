@@ -78,7 +78,9 @@ def take_place(directory: Path, folder: Path, *, wait_s: float) -> None:
     """
     built = _files(folder)
     if folder / DATABASE not in built:
-        raise errors.IndexUnavailable(f"What was built in {folder} has been taken away.", remedy="Try again.")
+        raise errors.IndexUnavailable(
+            f"The new index in {folder} was deleted while it was put in place.", remedy="Try again."
+        )
     old = folder / _OLD
     lock = WriterLock(directory, wait_s=wait_s)
     moved: list[tuple[Path, Path]] = []

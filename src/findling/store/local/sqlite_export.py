@@ -82,7 +82,7 @@ def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
     """
     if os.path.islink(target) or (os.path.exists(target) and not _is_export(target)):  # noqa: PTH110, PTH114 - of any name
         raise errors.InvalidInput(
-            f"{target} is there already, and no export of findling's.", remedy="Name another file, or remove it."
+            f"{target} exists already and is not an export of findling.", remedy="Name another file, or remove it."
         )
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -91,7 +91,9 @@ def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
     except apsw.FullError as error:
         raise schema.full(target.parent) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, OSError) as error:
-        raise errors.InvalidInput(f"{target} cannot be written.", remedy="Name a file in a folder of yours.") from error
+        raise errors.InvalidInput(
+            f"{target} cannot be written.", remedy="Name a file in a folder that you can write to."
+        ) from error
     finally:
         with suppress(OSError):  # of a place where nothing can stand, nothing is left
             part.unlink(missing_ok=True)

@@ -267,8 +267,8 @@ class PlainView:
         self._body(list(body_lines(hit)), hit.related, hit.path)
         if hit.parts:
             self._beside(f"by {', '.join(hit.parts)}")
-        if siblings := words.siblings(hit):
-            self._beside(siblings)
+        if hit.folded:
+            self._beside(hit.folded)
         if hit.others and (explain or (hit.body and hit.group == "docs")):  # of code, the last line names them
             self._beside(f"also {words.others(hit.others)}")
         if explain:

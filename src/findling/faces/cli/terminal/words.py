@@ -66,7 +66,7 @@ def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], 
     wanted = [name for name in languages if not name.startswith("!")]
     what += [f"is {' or '.join(wanted)}"] if wanted else []
     what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
-    return what if tests else [*what, "is no test (--no-tests)"]
+    return what if tests else [*what, "is not a test (--no-tests)"]
 
 
 def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
@@ -81,13 +81,6 @@ def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], show
 def heading(group: str) -> str:
     """The line before the places of a group."""
     return f"== {group} =="
-
-
-def siblings(hit: Hit) -> str:
-    """How many files stand under a place's, '' for none: "and 11 translations"."""
-    found = (("translation", hit.translations), ("copy", hit.copies))
-    counted = " and ".join(count(len(paths), what) for what, paths in found if paths)
-    return f"and {counted}" if counted else ""
 
 
 ROLES: Mapping[Role, str] = {
@@ -201,7 +194,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
     because the last lines are still on the screen."""
     notes = []
     if not result.hits and not result.is_absent:
-        no_page = f"{count(result.total, 'file')} matched; that page is past the last one"
+        no_page = f"{count(result.total, 'file')} matched; there are fewer pages"
         notes.append(no_page if result.offset and result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
@@ -247,8 +240,8 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     if totals.skipped:
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
     if totals.unindexed:
-        few = "all" if totals.unindexed == totals.files_searched else f"{totals.unindexed:,} of them"
-        notes.append(f"searched {count(totals.files_searched, 'file')}, {few} from disk, as the index lacks them")
+        few = f"{totals.unindexed:,} of " if totals.unindexed != totals.files_searched else ""
+        notes.append(f"{few}{count(totals.files_searched, 'file')} read from disk: not in the index as they are now")
     return notes
 
 
@@ -296,7 +289,7 @@ def graded(step: Step) -> str:
 def graph_notes(result: TraceResult | MapResult) -> list[str]:
     notes = list(result.notes)
     if isinstance(result, types.MapResult) and result.truncated:
-        notes.append("not all is shown; see --max-tokens")
+        notes.append("not everything fits; --max-tokens N sets how much is shown")
     if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
     return notes + _freshness(result)
