@@ -30,8 +30,11 @@ def _awaited(
 class AsyncEngine:
     """The questions and runs of an `Engine`, each awaited: same arguments, answers and errors.
 
-    They are asked one after the other, in one thread of its own. Whoever stops waiting (a cancelled task) leaves the
-    one that is running to end by itself. Use it as an asynchronous context manager.
+        async with await AsyncEngine.open("path/to/project") as engine:
+            answer = await engine.search("where do we retry failed requests")
+
+    They are asked one after the other, in one thread of its own. A cancelled task stops waiting; the call that is
+    running ends by itself.
     """
 
     def __init__(self, engine: Engine) -> None:
