@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from findling.contracts import Workspace, budget, call
+from findling.model.types import CHARS_PER_TOKEN
 
 ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("search_code", "results", {"query": "where are failed requests retried"}),
@@ -36,7 +37,7 @@ def test_results_are_within_the_bound(
 ) -> None:
     whole = facts(tool, arguments, workspace)
     cut = facts(tool, arguments | {"max_tokens": max_tokens}, workspace)
-    room = max_tokens * budget.CHARS_PER_TOKEN
+    room = max_tokens * CHARS_PER_TOKEN
     calls = sum(map(len, cut.get("chain", ())))
     assert len(budget.dumps(cut[items])) + len(cut.get("answer", "")) + calls <= room
     first, best = cut[items][0], whole[items][0]

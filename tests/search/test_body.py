@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
-from findling.model.types import ANSWER_CHARS, Hit, Query, SymbolHit
+from findling.model.types import ANSWER_CHARS, CHARS_PER_TOKEN, Hit, Query, SymbolHit
 from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, FRAME_CHARS, LEAST_ROOM, OPEN, is_sure, show
 from findling.search.body import (
     HEAD_LINES,
@@ -26,7 +26,7 @@ from findling.search.body import (
     make_body,
     whole,
 )
-from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS, Snippet
+from findling.search.snippet import LINE_CHARS, Snippet
 
 NO_SNIPPET = Snippet(0, "", ())
 FILE = [f"line {number}" for number in range(1, 301)]

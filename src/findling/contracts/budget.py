@@ -13,13 +13,10 @@ from msgspec import Struct
 
 from findling.contracts.model import Arguments, Listing, Refusal
 from findling.model.text_encodings import escaped
-from findling.model.types import Answer
+from findling.model.types import CHARS_PER_TOKEN, Answer
 
 DEFAULT_CHARS = 30_000
 """Clients show about 40,000 to 50,000 characters of an answer, then they cut it themselves."""
-
-CHARS_PER_TOKEN = 4
-"""A token of code or prose is about four characters."""
 
 CODE_MAX_BYTES = 65_536
 """No answer of the code family is longer."""

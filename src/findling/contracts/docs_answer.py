@@ -18,7 +18,7 @@ from findling.contracts.model import Arguments, Call, Reply
 from findling.model.errors import EmbedderUnavailable
 from findling.model.term_rows import among
 from findling.model.tokenizer import path_terms, term_key, terms
-from findling.model.types import LOW_CONFIDENCE
+from findling.model.types import CHARS_PER_TOKEN, LOW_CONFIDENCE
 from findling.outbound import events
 from findling.search import passages, siblings
 from findling.search.analysis import QueryTerms, analyse
@@ -75,7 +75,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     sources = [_source(excerpt) for excerpt in excerpts]
     room: int | None = given.get("max_tokens")
     if room is not None:
-        chars = room * budget.CHARS_PER_TOKEN
+        chars = room * CHARS_PER_TOKEN
         answer = cut_between_words(answer, max(chars - len(budget.dumps(sources[:1])), chars // 2))
         room -= budget.tokens(answer)
     nothing = NO_ROOM if excerpts else f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"'

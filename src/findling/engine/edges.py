@@ -27,6 +27,7 @@ from findling.model.reading import Reading
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.text_encodings import is_text
 from findling.model.types import (
+    CHARS_PER_TOKEN,
     GRADES,
     Edge,
     EdgeResult,
@@ -78,8 +79,6 @@ _TEXT = 200
 
 _SIGNATURE = 100
 """Characters of a signature in a map."""
-
-_CHARS_PER_TOKEN = 4
 
 
 def edges(
@@ -227,7 +226,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
             notes.append(f"No indexed file lies in {within}." if within else "Nothing is indexed.")
         graph = project_map.graph_of(index, files, searched.lines)
         ranks = graph.ranks()
-        room = max_tokens * _CHARS_PER_TOKEN
+        room = max_tokens * CHARS_PER_TOKEN
         truncated = False
         chosen: list[list[Any]] = []
         kinds: list[list[Any]] = [

@@ -423,7 +423,7 @@ class Indexer:
             if self._vectors is not None:
                 self._vectors.put()
             run.midway = False
-            self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
+            self._progress(Progress("indexing", run.changed, len(found)))
             if self._is_due(writer, run):
                 if begins:
                     writer.finish(manifest, complete=False, pending=len(found) - run.seen)

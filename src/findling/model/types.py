@@ -60,6 +60,9 @@ LINES_KIND = "lines"
 LOW_CONFIDENCE = 0.5
 """Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
 
+CHARS_PER_TOKEN = 4
+"""About so many characters of code or prose are one token of a language model."""
+
 
 # --- a file being indexed -------------------------------------------------------------------------------------
 
@@ -168,7 +171,6 @@ class Progress(Struct, frozen=True):
     stage: str
     done: int
     total: int
-    bytes_done: int = 0
 
 
 class IndexReport(Struct, frozen=True):

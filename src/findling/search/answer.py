@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from findling.model.plurals import count
 from findling.model.types import (
     ANSWER_CHARS,
+    CHARS_PER_TOKEN,
     LOW_CONFIDENCE,
     Completeness,
     Confidence,
@@ -33,7 +34,7 @@ from findling.search.flow import asks_for_a_flow, but_for, chars_of
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 from findling.search.searcher import Found
-from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
+from findling.search.snippet import LINE_CHARS
 
 if TYPE_CHECKING:
     from findling.search.ranking.ranked_file import RankedFile

@@ -31,9 +31,6 @@ SCANNED_LINE_CHARS = 5_000
 SCANNED_LINES = 500
 """So much of a line and of a place is searched for matches. Only minified files have more."""
 
-CHARS_PER_TOKEN = 4
-"""The usual estimate for source code and English."""
-
 _WORD_AND_MARKS = regex(r"\w[\w\u0300-\u036f]*")
 """A word of text that may not be in NFC: the tokenizer brings it there, columns must count what is written."""
 
@@ -235,8 +232,3 @@ def _cut(row: str, spans: list[tuple[int, int]], limit: int) -> tuple[str, list[
         if whole or (left <= column < right and end - column > limit - 2 * mark):
             kept.append((column - left + len(before), min(end, right) - left + len(before)))
     return f"{before}{row[left:right]}{after}", kept
-
-
-def estimate_tokens(text: str) -> int:
-    """How many tokens a text is, as language models count, give or take a third."""
-    return -(-len(text) // CHARS_PER_TOKEN)

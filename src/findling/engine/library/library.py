@@ -27,7 +27,6 @@ from findling.engine.library.collections import (
     name_for,
 )
 from findling.engine.library.results import (
-    CHARS_PER_TOKEN,
     CollectionStatus,
     FilePassages,
     Indexed,
@@ -37,7 +36,7 @@ from findling.engine.library.results import (
 from findling.engine.library.search import LibraryResult, search
 from findling.model.collection import Collection
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
-from findling.model.types import Progress
+from findling.model.types import CHARS_PER_TOKEN, Progress
 from findling.search.query import shortened
 from findling.store import local as store
 from findling.store.local.layout import DATABASE, discard

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from findling.model.types import CHARS_PER_TOKEN
+
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
     from findling.model.collection import Collection
     from findling.model.types import IndexReport
 
 State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
-
-CHARS_PER_TOKEN = 4
-"""Used to estimate tokens from the size of a text."""
 
 
 class CollectionStatus(Struct, frozen=True):

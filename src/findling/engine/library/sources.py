@@ -18,13 +18,13 @@ from msgspec import Struct
 from findling.config import load
 from findling.engine import Recipe
 from findling.engine.library.collections import TURNS
-from findling.engine.library.results import CHARS_PER_TOKEN, Passage
+from findling.engine.library.results import Passage
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
 from findling.engine.store import OpenStore
 from findling.model.plurals import count
 from findling.model.rows import FileRow
-from findling.model.types import Freshness
+from findling.model.types import CHARS_PER_TOKEN, Freshness
 from findling.reading.limits import DocLimits
 from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in

@@ -110,7 +110,7 @@ def fill(
             pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
             files = sources.RefFiles(root, commit) if commit else RootFiles(root)
             for file, digest, data, answer in _prepared(files, writer, pool, found, options, run, copies=copies):
-                on_progress(Progress("indexing", run.changed, len(found), run.bytes_read))
+                on_progress(Progress("indexing", run.changed, len(found)))
                 _put(writer, file, digest, data, answer, run, model, embedder)
     if embedder is not None and model is not None:
         _embed_lacking(writer, model, embedder, run, on_progress)
