@@ -81,7 +81,7 @@ def test_lines_and_names_are_shown_with_the_grade_of_a_likely_edge_and_tests_are
     assert [each.marked for each in related.found[1:4]] == [
         "disk.put(item) [likely]",
         "register(disk.put) [likely]",
-        "clean",
+        "clean(item)",
     ]
 
 
@@ -187,3 +187,12 @@ def test_a_manifest_that_is_none_holds_nothing_up(manifest: str, text: str) -> N
     relating_, every = relating(files)
     for definition in every.values():
         relating_.of(definition, 5_000)
+
+
+def test_code_calls_nothing_of_tests() -> None:
+    files = {
+        "src/clock.py": "def tick(timer):\n    timer.utc_now()\n",
+        "tests/test_clock.py": "class Fake:\n    def utc_now(self): ...\ndef test_it(timer):\n    timer.utc_now()\n",
+    }
+    assert told(files, "src/clock.py:tick") == []
+    assert ("calls", "tests/test_clock.py", 2) in told(files, "tests/test_clock.py:test_it")

@@ -363,7 +363,9 @@ class Answers:
 
     def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
         """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
-        with self.searched.answer():
+        if not all(store.searchable for store in self.searched.stores):
+            return ()
+        with self.searched.part():
             return self._open_searcher().absent(text, unread=self._unread(fresh), scope_path=self.searched.folder)
 
     def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:

@@ -252,11 +252,12 @@ class Questions(ABC):
                 ) as documents:
                     return None if documents is None else question(documents)
 
+            # first, as what the documents' answer leaves in ``searched`` is asked for afterwards
+            absent = answers.absent(asked.query, fresh) if asked.query else ()
             try:
                 made = found(by_meaning)
             except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
                 made = found(False)
-            absent = answers.absent(asked.query, fresh) if asked.query and made is not None else ()
             return made, fresh.freshness, absent
 
         return self._asked(asked, answer, **waiting)

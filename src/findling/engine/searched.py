@@ -113,6 +113,12 @@ class Searched:
     def answer(self) -> Iterator[None]:
         """A block for one question: each file is read at most once within it."""
         self.by_words.clear()
+        with self.part():
+            yield
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """As `answer`, for a further part of the question that was asked last."""
         with ExitStack() as entered:
             for shown in self._shown:
                 entered.enter_context(shown.answer())

@@ -177,14 +177,17 @@ class Relating:
         return "passed_by" if edge.kind == "read" and callable_ else _OF_USE[edge.kind]
 
     def _uses(self, definition: Definition) -> list[Edge]:
-        """What a definition calls of the project, what its type inherits, what decorates it; not what is in it."""
+        """What a definition calls of the project, what its type inherits, what decorates it; not what is in it, and no
+        test's unless it is one."""
         file, symbol = definition
+        in_test = "test" in path_flags(file.path)
         return [
             edge
             for edge in self.callees(definition)
             if edge.kind != "type" and (edge.kind != "read" or _is_handed_on(edge))
             if edge.target.file.path != file.path
             or not symbol.start_line <= edge.target.symbol.start_line <= symbol.end_line
+            if in_test or "test" not in path_flags(edge.target.file.path)
         ]
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
@@ -289,7 +292,11 @@ def _is_handed_on(edge: Edge) -> bool:
 
 def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:
     graded = (edge.grade, edge.why) if edge else (None, "")
-    return Relation(role, there.file.path, there.symbol.name_line, there.symbol.qualified_name, *graded)
+    symbol, text = there.symbol, there.symbol.qualified_name
+    behind = " ".join(symbol.signature.partition(f"{symbol.name}(")[2].split())
+    if role == "calls" and behind:
+        text += f"({behind[:TEXT]}"  # what it takes and gives
+    return Relation(role, there.file.path, there.symbol.name_line, text, *graded)
 
 
 def step_to(there: Definition, depth: int = 0, edge: Edge | None = None) -> Step:

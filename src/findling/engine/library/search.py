@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling.engine.engines import Engines
-from findling.engine.freshness import Question
+from findling.engine.freshness import Freshened, Question
 from findling.engine.library.results import Passage
 from findling.engine.scope import may_be_asked
 from findling.model.errors import EmbedderUnavailable
@@ -26,6 +26,7 @@ from findling.search.passages import Passage as Chunk
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
+    from findling.engine.answers import Answers
     from findling.engine.library.sources import Source
     from findling.engine.searched import Searched
     from findling.search.semantic import SemanticChannel
@@ -114,12 +115,13 @@ def search(
             key, _, own = path.partition("/")
             return may_hold[key](own)
 
+        def answered(answers: Answers, fresh: Freshened) -> _Found:
+            absent = answers.absent(query, fresh)  # first: the channel that passages opens is asked about afterwards
+            return replace(_Asked(answers.searched, ready.values()).passages(query, limit, min_score), absent=absent)
+
         found = engines.answered(
             Question(query, within=within, wait_s=wait_s, progress=progress),
-            lambda answers, fresh: replace(
-                _Asked(answers.searched, ready.values()).passages(query, limit, min_score),
-                absent=answers.absent(query, fresh),
-            ),
+            answered,
         )
         for key, source in ready.items():
             if key in engines.problems:
