@@ -69,4 +69,4 @@ def test_a_piece_that_is_no_character_is_said_to_be_none(name: str, workspace: W
     """Clients that cut an emoji send half of it, which arrives as U+FFFD."""
     told = str(said(answer(name, "retry \ufffd delay", workspace)))
     assert told.count("not a character, such as half of an emoji") == 1
-    assert "no character" not in str(said(answer(name, "retry delay", workspace)))
+    assert "not a character" not in str(said(answer(name, "retry delay", workspace)))

@@ -411,7 +411,7 @@ def test_a_run_is_told_of_and_ends_when_it_is_stopped(branched: Path, ref: str |
             assert asking.stop_jobs() == 1
             with pytest.raises(Cancelled):
                 ended.result()
-        assert not any("is being made" in note for note in asking.status(ref=ref).notes)
+        assert not any("is being built" in note for note in asking.status(ref=ref).notes)
         assert asking.stop_jobs() == 0
 
 

@@ -250,7 +250,7 @@ def test_search_shows_further_pages(run: Run) -> None:
     ]
     assert len(whole) > 1 and paged == whole
     beyond = run("search", "request", "--page", "99")
-    assert beyond.stdout == "" and f"{len(whole)} files matched; there are fewer pages" in beyond.stderr
+    assert beyond.stdout == "" and f"{len(whole)} files matched; there is no such page" in beyond.stderr
 
 
 def test_a_token_budget_is_kept_and_said(run: Run) -> None:

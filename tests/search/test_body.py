@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from findling.engine.answers import _texts
 from findling.model.rows import SymbolRow
 from findling.model.types import ANSWER_CHARS, CHARS_PER_TOKEN, Hit, Query, SymbolHit
-from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, FRAME_CHARS, LEAST_ROOM, OPEN, is_sure, show
+from findling.search.answer import BESIDE_SHARE, FIRST_SHARE, LEAST_ROOM, OPEN, further_lines, is_sure, show
 from findling.search.body import (
     HEAD_LINES,
     LINES,
@@ -222,7 +222,7 @@ def test_the_first_place_has_most_and_others_what_is_left() -> None:
     assert sure >= first > LINES and all(lines < first for lines in (*rest, *beside))
     assert all(first * BESIDE_SHARE / FIRST_SHARE * 0.9 < lines for lines in beside[: OPEN - 1])
     used = sum(len(hit.body) + len(hit.path) for hit in show(TEN, BODIES, Query("x"), sure=True))
-    assert used > ANSWER_CHARS - FRAME_CHARS - LEAST_ROOM
+    assert used > ANSWER_CHARS - Query("x").frame_chars - LEAST_ROOM
     short = [partial(Body, FILE, list(range(1, 21)), 20)] * 10
     assert [len(numbers(hit.body)) for hit in show(TEN, short, Query("x"), sure=True)] == [20] * 10
     assert shown(Query("x", bodies="none")) == [0] * 10
@@ -290,6 +290,31 @@ def test_a_brief_answer_lists_fewer_places() -> None:
     found = show(TEN, BODIES, query, sure=False)
     assert 1 < len(found) < 10
     assert sum(len(hit.body) + query.place_chars for hit in found) <= ANSWER_CHARS
+
+
+def test_of_a_long_list_the_answer_is_no_shorter_and_has_text() -> None:
+    found = hits(*(1.0 - at / 1000 for at in range(100)))
+    bodies = [partial(Body, FILE, range(1, 301), 300)] * 100
+    lengths = []
+    for limit in (5, 10, 30, 50, 80):
+        listed = show(found[:limit], bodies[:limit], Query("x", limit), sure=False)
+        assert len(listed) == limit and listed[0].body
+        lengths.append(sum(len(f"{hit.path}:1-300  fn") + 2 + len(hit.body) for hit in listed))
+    assert min(lengths) > max(lengths) - LEAST_ROOM
+    assert max(lengths) <= ANSWER_CHARS
+    most = show(found * 10, bodies * 10, Query("x", 1_000), sure=False)
+    assert len(most) == 1_000 and most[0].body
+
+
+def test_the_lines_of_further_places_are_part_of_a_brief_answer() -> None:
+    found = hits(*(1.0 - at / 1000 for at in range(100)))
+    bodies = [partial(Body, FILE, range(1, 301), 300)] * 100
+    query = Query("x", 100, brief=True, place_chars=500, frame_chars=2_000)
+    listed = show(found, bodies, query, sure=False)
+    used = sum(len(hit.path) + len(hit.body) + query.place_chars for hit in listed)
+    further = sum(len(f"{hit.path}:1-300") + 4 for hit in found[: further_lines(found[len(listed) :], query)])
+    assert listed[0].body and further
+    assert used + further <= ANSWER_CHARS - query.frame_chars
 
 
 def test_a_low_screen_holds_the_answer() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from findling.model import tokenizer
 from findling.search.analysis import analyse
 from findling.search.extract import (
-    ANSWER_CHARS,
+    EXTRACT_CHARS,
     Excerpt,
     Group,
     Paragraph,
@@ -135,7 +135,7 @@ PIECES = st.text(alphabet="ab .:\n`-|<>#*1日", max_size=400)
 @given(st.lists(st.tuples(KINDS, PIECES), max_size=8), st.sampled_from(["a b", "", "日", "a"]))
 def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, str]], question: str) -> None:
     found = extracted(question, [passage(*paragraphs), passage(*paragraphs, path="b.md")])
-    assert len(answer(found)) <= ANSWER_CHARS
+    assert len(answer(found)) <= EXTRACT_CHARS
     for excerpt in found:
         assert excerpt.text.strip()
         assert 1 <= excerpt.start_line <= excerpt.end_line

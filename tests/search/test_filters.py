@@ -55,7 +55,7 @@ def test_filters_join_those_that_were_given() -> None:
     [
         (Query("retry lang:go lang:rust"), "go and as rust"),
         (Query("retry in:docs", kind="code"), "code and as docs"),
-        (Query("retry in:doc"), "in:doc is no filter. Did you mean in:docs?"),
+        (Query("retry in:doc"), "in:doc is not a filter. Did you mean in:docs?"),
     ],
 )
 def test_contradictions_and_misspellings_are_refused(query: Query, told: str) -> None:

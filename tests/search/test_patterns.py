@@ -17,11 +17,16 @@ from findling.model.trigram_plan import trigram_codes
 from findling.reading.prepare import file_trigrams
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.patterns import STEP_BUDGET, CompiledPattern, PatternTimeout, compile_pattern
+from findling.search.patterns import STEP_BUDGET, CompiledPattern, PatternTimeout, compile_pattern, is_plain
 from sizes import size
 
 FOREVER = time.thread_time() + 3600.0
 LETTERS = "abcxAB_0 .(é\u017fKı\t\rß中"
+
+
+def test_a_text_without_signs_of_expressions_is_plain() -> None:
+    assert all(map(is_plain, ("foo#bar", "a&b~c", "foo-bar baz", "")))
+    assert not any(map(is_plain, ("a.b", "x|y", "\\d", "f()", "[a]", "a{2}", "^a", "a$")))
 
 
 def spans(pattern: CompiledPattern, line: str) -> list[tuple[int, int]]:

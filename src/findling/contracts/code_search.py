@@ -46,6 +46,9 @@ BODIES: Mapping[str, Literal["auto", "all", "none"]] = {
 PLACE_CHARS = 520
 """What the fields of a result take, apart from its path, its name and its body."""
 
+FRAME_CHARS = 1_700
+"""What an answer holds beside its places and their text: its metadata, what to do next, the escapes of JSON."""
+
 TEXT_LINES = 60
 """How many lines of a place are compared with the query: about as many as a person would look at."""
 
@@ -112,6 +115,7 @@ def question(given: Arguments, config: Config, offset: int = 0) -> Query:
         bodies=BODIES[given["detail_level"]],
         brief=in_order and given["detail_level"] == "auto",  # results have many fields: the last get a line each
         place_chars=PLACE_CHARS,
+        frame_chars=FRAME_CHARS,
         offset=offset if in_order else 0,
     )
 

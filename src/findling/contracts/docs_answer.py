@@ -22,7 +22,7 @@ from findling.model.types import CHARS_PER_TOKEN, LOW_CONFIDENCE
 from findling.outbound import events
 from findling.search import passages, siblings
 from findling.search.analysis import QueryTerms, analyse
-from findling.search.extract import ANSWER_CHARS, Excerpt, PassageText, cut_between_words, extract
+from findling.search.extract import EXTRACT_CHARS, Excerpt, PassageText, cut_between_words, extract
 from findling.search.passages import Passage
 from findling.search.ranking.ranker import term_weights
 from findling.search.ranking.signals import STANDS_IN
@@ -71,7 +71,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     answer = "\n\n".join(excerpt.text for excerpt in excerpts)
     if answer and confidence < LOW_CONFIDENCE:
         begins = NOT_SAID.format(so_far=" that are indexed so far" if COMPLETENESS in state_of_index else "")
-        answer = cut_between_words(f"{begins}\n\n{answer}", ANSWER_CHARS)
+        answer = cut_between_words(f"{begins}\n\n{answer}", EXTRACT_CHARS)
     sources = [_source(excerpt) for excerpt in excerpts]
     room: int | None = given.get("max_tokens")
     if room is not None:
@@ -80,7 +80,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
         room -= budget.tokens(answer)
     nothing = NO_ROOM if excerpts else f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"'
     if is_absent:
-        nothing = cut_between_words("; ".join(each.words for each in absent), ANSWER_CHARS)
+        nothing = cut_between_words("; ".join(each.words for each in absent), EXTRACT_CHARS)
     facts = {"answer": answer or nothing, "sources": sources, **absent_fields(absent), "meta": meta}
     return Reply(budget.cut_to(facts, "sources", room))
 

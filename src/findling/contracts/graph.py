@@ -15,6 +15,7 @@ from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.types import ANSWER_CHARS, Edge, EdgeResult, Query, Reference, Step, SymbolHit, SymbolResult
+from findling.search.answer import LEAST_ROOM
 from findling.search.query import without_form
 
 MOST_NAMES = 6
@@ -31,9 +32,6 @@ DEFINITIONS = 3
 
 NAME_CHARS = 100
 """Of a name that a message repeats."""
-
-LEAST_ROOM = 400
-"""Characters that are worth the text of one more definition."""
 
 BESIDE = 4
 """Each list of an impact beside the uses takes at most this part of what an answer may take; how many more there are is

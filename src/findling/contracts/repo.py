@@ -5,7 +5,6 @@ Field names and formulas are the contract of these tools; finding is the engine'
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +41,6 @@ SKIPPED_SHOWN = 50
 
 NOTE_CHARS = 200
 """Kept for what is said after a file's text: where it was cut, and that it has changed."""
-
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
-"""What makes an expression of a text."""
 
 ALL_DEFINITIONS = 10_000
 """A limit above what an index lists for one name, because kinds are filtered only afterwards."""
@@ -198,7 +194,7 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
-    if literal or not _SPECIAL.search(query):
+    if literal or search.is_plain(query):
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
     made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
     listing = Listing(len(places), made_from)

@@ -585,7 +585,8 @@ class Query(Struct, frozen=True):
     ``bodies``: which places are shown in full, ``auto`` for the first where the order is sure and three where it is
     open. ``max_tokens`` bounds the answer, `ANSWER_CHARS` where it is None; then all places are listed, but with
     ``brief`` only those whose lists of fields leave half of the room to text. ``place_chars``: what is written of a
-    place beside its path and its name. ``screen_lines``: so many lines are seen at once.
+    place beside its path and its name; ``frame_chars``: what is written around all places, where `ANSWER_CHARS` bounds
+    them. ``screen_lines``: so many lines are seen at once.
     """
 
     text: str
@@ -605,6 +606,7 @@ class Query(Struct, frozen=True):
     bodies: Literal["auto", "all", "none"] = "auto"
     brief: bool = False
     place_chars: int = 0
+    frame_chars: int = 420
     screen_lines: int | None = None
     offset: int = 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
     from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders
-    from findling.search.patterns import compile_pattern
+    from findling.search.patterns import compile_pattern, is_plain
     from findling.search.query import split_target, taken_from_text, validate
     from findling.search.relations import Relating
     from findling.search.scope import glob_matcher, resolve

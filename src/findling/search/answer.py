@@ -74,6 +74,8 @@ def make_result(
     )
     further = found.hits[len(hits) :]
     cut = bool(query.max_tokens and further)
+    if query.brief:
+        further = further[: further_lines(further, query)]
     said = list(notes)
     if cut and query.max_tokens:
         said.append(_cut_note(query.max_tokens, len(found.hits), len(further)))
@@ -116,8 +118,11 @@ RELATED_SHARE, RELATED_LINES = 0.15, 12
 """Of the room for a place in full, what belongs to it may take so much, and of a screen so many lines for all. So much
 of a whole answer that is bounded may be the calls that connect its places."""
 
-FRAME_CHARS = 420
-"""What a command writes around the places and their text: indentation, marks, the command for the rest."""
+TEXT_SHARE = 0.25
+"""The least of an answer that text takes, however long the list is that `Query.limit` asks for."""
+
+FURTHER_SHARE, LINE_FRAME = 0.2, 4
+"""The most of a brief answer that the lines of its further places take, and what is written around each line."""
 
 SURE = 0.2
 """The order is sure if the second place is behind the first by this share of its value: then the first file was right
@@ -160,15 +165,19 @@ def show(
     """The hits that an answer shows. The best have their text and what ``relate`` finds for them: first each its share
     of the room, then what is left goes to the first ones and after them to the others. The first is always shown.
     ``bodies``: what makes the body of each hit. ``taken``: characters that something else in the answer takes."""
-    asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
-    chars = max(1, (asked or ANSWER_CHARS - FRAME_CHARS) - taken)
-    sizes = list(accumulate(len(_header(hit)) + query.place_chars for hit in hits))
+    asked = query.max_tokens is not None
+    chars = max(1, _chars(query) - taken)
+    sizes = list(accumulate(len(_line(hit)) + LINE_FRAME + query.place_chars for hit in hits))
     listed = len(hits)
     if asked or query.brief:
         listed = max(1, sum(1 for size in sizes if size <= chars * PLACES_SHARE))
     shown = list(hits[:listed])
     full = _in_full(shown, query, sure=sure, code_first=code_first) if bodies else []
     room = max(0, chars - sizes[listed - 1]) if shown else 0
+    if not asked and shown:
+        if query.brief:
+            room -= sum(len(_line(hit)) + LINE_FRAME for hit in hits[listed:][: further_lines(hits[listed:], query)])
+        room = max(room, int(chars * TEXT_SHARE))
     if query.bodies == "all" and not asked:
         room = listed * LINES * LINE_CHARS
     headings = HEADING_LINES if len({hit.group for hit in shown}) > 1 else 0
@@ -259,9 +268,20 @@ def _cut_note(max_tokens: int, places: int, omitted: int) -> str:
     return f"Left out to stay within {count(max_tokens, 'token')}: {omitted} of {count(places, 'place')}."
 
 
-def _header(hit: Hit) -> str:
-    others = (f"{span.start_line}-{span.end_line} {span.symbol}" for span in hit.others)
-    return " ".join((f"{hit.path}:{hit.start_line}-{hit.end_line}", hit.qualified_name, *hit.sources, *others))
+def _line(hit: Hit) -> str:
+    """The line that lists a place."""
+    return " ".join((f"{hit.path}:{hit.start_line}-{hit.end_line}", hit.kind, hit.qualified_name))
+
+
+def _chars(query: Query) -> int:
+    """The most that the places of an answer and their text take."""
+    return ANSWER_CHARS - query.frame_chars if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
+
+
+def further_lines(further: Sequence[Hit], query: Query) -> int:
+    """How many of the further places of a brief answer have a line."""
+    sizes = accumulate(len(_line(hit)) + LINE_FRAME for hit in further)
+    return sum(1 for size in sizes if size <= _chars(query) * FURTHER_SHARE)
 
 
 FIRST = 3

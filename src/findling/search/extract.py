@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from findling.model import tokenizer
 from findling.search.readings import Shares
 
-ANSWER_CHARS = 1_200
+EXTRACT_CHARS = 1_200
 """An answer is at most this long."""
 
 FIRST_CHARS = 700
@@ -179,7 +179,7 @@ def extract(
     passages: Sequence[PassageText],
     closeness: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> tuple[Excerpt, ...]:
-    """The excerpts of an answer; their texts with an empty line between are at most `ANSWER_CHARS`.
+    """The excerpts of an answer; their texts with an empty line between are at most `EXTRACT_CHARS`.
 
     The best leads; the others follow as they stand in their documents, that of the best first.
     ``weights``: the question's terms (`tokenizer.terms`) and how much each says; ``said``: how much of the question
@@ -191,7 +191,7 @@ def extract(
     best = max(candidates, key=lambda item: (item.score, [-n for n in item.place]))
     excerpts: list[Excerpt] = []
     shown: set[str] = set()
-    room = ANSWER_CHARS
+    room = EXTRACT_CHARS
     for item in sorted(candidates, key=lambda item: (-item.score, item.place)):
         if len(excerpts) >= MAX_EXCERPTS or item.score < best.score * NEARLY_AS_GOOD or room <= LEAST_CHARS:
             break

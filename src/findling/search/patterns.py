@@ -41,6 +41,14 @@ from findling.search.pattern_syntax import (
 _CACHED_PATTERNS = 64
 
 
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+
+
+def is_plain(pattern: str) -> bool:
+    """Whether an expression matches nothing but its own text."""
+    return _SPECIAL.search(pattern) is None
+
+
 class PatternTimeout(Exception):
     """Matching one text took longer than allowed."""
 

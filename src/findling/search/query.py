@@ -236,7 +236,7 @@ def _is_kind(written: str) -> bool:
     from difflib import get_close_matches
 
     if written not in KIND_FILTERS and (near := get_close_matches(written, KIND_FILTERS, 1, _MISSPELLED)):
-        raise InvalidInput(f"in:{written} is no filter.", remedy=f"Did you mean in:{near[0]}?")
+        raise InvalidInput(f"in:{written} is not a filter.", remedy=f"Did you mean in:{near[0]}?")
     return written in KIND_FILTERS
 
 

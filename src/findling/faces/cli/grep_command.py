@@ -128,7 +128,7 @@ def _grep(
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
             if deeper and grep_stream(**_matching(deeper, shown)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
-        elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
+        elif len(patterns) == 1 and not args.inverted and (args.fixed or search.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
         notes = words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left))
         session.notes([f"{name}: {note}" for note in notes if note != nothing] if name else notes)

@@ -194,7 +194,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
     because the last lines are still on the screen."""
     notes = []
     if not result.hits and not result.is_absent:
-        no_page = f"{count(result.total, 'file')} matched; there are fewer pages"
+        no_page = f"{count(result.total, 'file')} matched; there is no such page"
         notes.append(no_page if result.offset and result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
@@ -241,7 +241,9 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
     if totals.unindexed:
         few = f"{totals.unindexed:,} of " if totals.unindexed != totals.files_searched else ""
-        notes.append(f"{few}{count(totals.files_searched, 'file')} read from disk: not in the index as they are now")
+        were = "was" if totals.files_searched == 1 else "were"
+        read = f"{few}{count(totals.files_searched, 'file')} {were} read from disk"
+        notes.append(f"{read}, because the index does not have their present text")
     return notes
 
 
@@ -250,11 +252,6 @@ def absent_text(text: str, totals: GrepResult) -> str:
     if not (totals.counts_exact and totals.files_searched):
         return NOTHING_FOUND
     return f"{text!r} does not occur in the {count(totals.files_searched, 'file')} searched"
-
-
-def is_plain(pattern: str) -> bool:
-    """Whether a regular expression matches nothing but its own text."""
-    return re.escape(pattern).replace("\\ ", " ").replace("\\-", "-") == pattern
 
 
 def grep_total(result: GrepResult) -> str:
