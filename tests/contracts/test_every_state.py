@@ -1,22 +1,26 @@
 """What holds for every answer of every tool, in every state of the embedding model, the index and the folders.
 
 The states are made of real folders, real indexes and a server that speaks Ollama's protocol; nothing here knows what a
-tool would find, only what no answer may say.
+tool would find, only what no answer may say. `make e2e` asks all of it of a server process through a client; the suite
+asks two states so.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from anyio.from_thread import start_blocking_portal
+from mcp import Client, StdioServerParameters
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "embedding"))
 from ollama_process import OllamaProcess
@@ -135,18 +139,76 @@ def folders(tmp_path_factory: pytest.TempPathFactory, servers: Mapping[str, Olla
         yield Folders(tmp_path_factory.mktemp("states").resolve(), servers)
 
 
+class Told(NamedTuple):
+    """An answer. ``facts`` are its fields, {} where it has none; ``text`` all that a reader sees."""
+
+    facts: dict[str, Any]
+    text: str
+    is_error: bool
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The places in it, whatever the tool calls them."""
+        return next((self.facts[key] for key in ("results", "similar", "symbols", "sources") if key in self.facts), [])
+
+    @property
+    def is_partial(self) -> bool:
+        about = {**self.facts, **self.facts.get("meta", {}), **self.facts.get("metadata", {})}
+        return about.get("result_completeness") == "partial" or about.get("freshness_status", "fresh") != "fresh"
+
+
+Ask = Callable[[str, dict[str, Any]], tuple[dict[str, Any] | None, list[str], bool]]
+"""Calls a tool; the fields, the texts and whether it is an error."""
+
+
+@contextmanager
+def in_this_process(roots: list[Path]) -> Iterator[Ask]:
+    with Workspace(roots=roots) as workspace:
+
+        def ask(tool: str, given: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str], bool]:
+            result = call(tool, given, workspace)
+            return result.structured, result.text_blocks, result.is_error
+
+        yield ask
+
+
+@contextmanager
+def of_a_server(roots: list[Path]) -> Iterator[Ask]:
+    """Through the SDK's client, over the pipes of a process."""
+    named = [word for root in roots for word in ("--root", str(root))]
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "findling", "serve", *named], env=dict(os.environ)
+    )
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
+
+        def ask(tool: str, given: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str], bool]:
+            result = portal.call(client.call_tool, tool, given)
+            return result.structured_content, [block.text for block in result.content], bool(result.is_error)
+
+        yield ask
+
+
 class Asked(NamedTuple):
-    """A workspace in some state. ``roots``: by the first part of a path ('' where there is one root only) those whose
-    files can be in an answer."""
+    """Tools in some state. ``roots``: by the first part of a path ('' where there is one root only) those whose files
+    can be in an answer."""
 
     state: State
-    workspace: Workspace
+    ask: Ask
     roots: Mapping[str, Path]
 
 
-@pytest.fixture(params=all_states(), ids=str, scope="module")
+def all_ways() -> Iterator[Any]:
+    quick = {State("bundled", "half embedded", "several"), State("ollama gone", "stale", "one")}
+    assert quick < {*all_states()}
+    for state in all_states():
+        yield pytest.param((in_this_process, state), id=str(state))
+        marks = () if state in quick else pytest.mark.e2e
+        yield pytest.param((of_a_server, state), id=f"{state}, served", marks=marks)
+
+
+@pytest.fixture(params=all_ways(), scope="module")
 def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
-    state: State = request.param
+    opened, state = request.param
     forget()
     first = folders.of("first", state.embedder, state.index)
     named = {"first": first}
@@ -154,24 +216,22 @@ def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
     if state.folders != "one":
         second = folders.of("second", "bundled" if state.folders == "mixed" else state.embedder, state.index)
         given.append(second)
-        if state.folders == "one is gone":
-            second = second.rename(second.with_name("gone"))
-        else:
+        if state.folders != "one is gone":
             named["second"] = second
     else:
         named = {"": first}
     try:
-        with ExitStack() as held, Workspace(roots=given) as workspace:
+        with ExitStack() as held, opened(given) as ask:
             for root in named.values():
                 if state.index == "being written":
                     held.callback(WriterLock(root / ".findling", wait_s=0).release)
                 if state.index == ANEW:
                     begun = held.enter_context(soundness.beside(root / ".findling", wait_s=0))
                     shutil.copy(root / ".findling" / "index.db", begun)
-            yield Asked(state, workspace, named)
+            if state.folders == "one is gone":
+                held.callback(second.rename(second.with_name("gone")).rename, second)
+            yield Asked(state, ask, named)
     finally:
-        if state.folders == "one is gone":
-            second.rename(second.with_name("second"))
         forget()
 
 
@@ -247,33 +307,13 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 PATHS = {"get_file_outline": "path", "find_similar": "docPath", "list_defs_in_file": "path", "get_file": "path"}
 
 
-class Told(NamedTuple):
-    """An answer. ``facts`` are its fields, {} where it has none; ``text`` all that a reader sees."""
-
-    facts: dict[str, Any]
-    text: str
-    is_error: bool
-
-    @property
-    def listed(self) -> list[dict[str, Any]]:
-        """The places in it, whatever the tool calls them."""
-        return next((self.facts[key] for key in ("results", "similar", "symbols", "sources") if key in self.facts), [])
-
-    @property
-    def is_partial(self) -> bool:
-        about = {**self.facts, **self.facts.get("meta", {}), **self.facts.get("metadata", {})}
-        return about.get("result_completeness") == "partial" or about.get("freshness_status", "fresh") != "fresh"
-
-
 def ask(asked: Asked, tool: str, given: Mapping[str, Any]) -> Told:
     if "" not in asked.roots and tool in PATHS:
         given = {**given, PATHS[tool]: f"first/{given[PATHS[tool]]}"}
-    result = call(tool, given, asked.workspace)
-    text = "\n".join(result.text_blocks)
-    facts = result.structured
-    if facts is None and tool == "search_documents" and not result.is_error:
-        facts = json.loads(result.text_blocks[1])
-    return Told(facts or {}, text, result.is_error)
+    facts, texts, is_error = asked.ask(tool, dict(given))
+    if facts is None and tool == "search_documents" and not is_error:
+        facts = json.loads(texts[1])
+    return Told(facts or {}, "\n".join(texts), is_error)
 
 
 def path_of(place: Mapping[str, Any]) -> str:
@@ -470,8 +510,8 @@ def test_no_answer_of_a_shared_store_says_what_is_not_so(
         monkeypatch.setenv("FINDLING_STORE", server.new_database("team"))
         with Engine.open(root=own) as engine:
             engine.index()
-        with Workspace(roots=[own]) as workspace:
-            asked = Asked(State("bundled", "whole", "one"), workspace, {"": own})
+        with in_this_process([own]) as there:
+            asked = Asked(State("bundled", "whole", "one"), there, {"": own})
             walk(asked)
             server.stop()
             for tool, given in dict(CALLS).items():
