@@ -219,6 +219,11 @@ def test_why_and_sync_ask_the_repository_of_a_file(folder: Path, capsys: pytest.
     assert capsys.readouterr().out.count("indexed: 1 file") == 3
     for file in ("shop/invoice.py", "team/crawler/fetch.py", "notes.md", "shop", "."):
         assert main(["why", file]) == 0, file
+    assert "files: 3 indexed\n" in capsys.readouterr().out  # of all together; none is left out
+    (folder / "notes.md").rename(folder / "shop/notes.md")
+    assert main(["why", str(folder)]) == 0
+    assert "files: 2 indexed; 1 not indexed yet\n" in capsys.readouterr().out
+    (folder / "shop/notes.md").rename(folder / "notes.md")
     (folder / "shop/invoice.py").unlink()
     (folder / "notes.md").unlink()
     capsys.readouterr()
