@@ -400,7 +400,9 @@ def test_what_only_stands_beside_a_telling_name_stays(text: str) -> None:
     assert mask(text.encode()).masks == ()
 
 
-@pytest.mark.parametrize("unit", ["apikey", "token", "secret", "passw", "auth", "token>", "token:" + " " * 39 + "type:"])
+@pytest.mark.parametrize(
+    "unit", ["apikey", "token", "secret", "passw", "auth", "token>", "token:" + " " * 39 + "type:"]
+)
 def test_hostile_text_takes_no_more_than_linear_time(unit: str) -> None:
     size = 400_000  # with one unbounded repetition: minutes, and the suite's limit of time ends it
     assert mask((unit * (size // len(unit))).encode()).masks == ()
