@@ -233,6 +233,20 @@ def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) ->
         assert none.best == () and none.left == len(found)
 
 
+def test_sorting_very_many_files_leaves_time_for_reading(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_order = scanning._in_order
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.4)
+        return in_order(*arguments)
+
+    monkeypatch.setattr(scanning, "_in_order", slowly)
+    found = discover(folder, DiscoveryOptions()).files
+    with RootFiles(folder) as files:
+        seen = scan(files, found, anything({"retri": 1.0}), 3, max_bytes=10**6, deadline=time.monotonic() + 0.3)
+    assert seen.files > 0
+
+
 def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scan stops at its budget, and what was not seen is said."""
     read = RootFiles.read
