@@ -58,12 +58,14 @@ EMBED = (
 BACKGROUND = (
     _SMALL_BATCHES
     + """
-    from findling.engine import background_process
+    from findling.engine import background_process, index_jobs
     background_process._step_back = lambda: None  # where others are busy it would never come to anything
     with Engine.open(root=root) as engine:
-        directory = str(engine.store_dir)
+        directory, key = engine.store_dir, engine.manifest_key
+    def run():
+        background_process.main(root, str(directory), key[1], index_jobs.queue(directory, key).id)
     while True:
-        goes_on(lambda: background_process.main(root, directory, "live"))
+        goes_on(run)
 """
 )
 

@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
 from findling.engine import background_process, first_answers, index_jobs
-from findling.engine.jobs import ENDED
+from findling.engine.jobs import ENDED, JOBS
+from findling.model import secrets
 from findling.model.errors import Cancelled, NotFound
 from findling.model.tokenizer import stem
 from findling.model.types import Progress
@@ -30,6 +32,7 @@ from findling.sources import scan as scanning
 from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
 from findling.sources.selection import DiscoveryOptions
+from findling.store.local import schema
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -168,6 +171,38 @@ def test_who_reads_a_file_changes_nothing_of_it() -> None:
         assert rows is not None and others is not None
         assert rows.rows.any()
         assert (rows.rows == others.rows).all()
+
+
+class Failing(reading.pool.Worker):
+    """Fails with its first part of the files."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Any] | None:
+        if not files:
+            return super().ask(files, 20)
+        if self.how == "killed":
+            self.start().kill()
+            return super().ask(files, time_s)
+        raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("how", ["killed", "no thread"])
+def test_a_question_does_not_wait_for_whoever_reads_beside_it_and_fails(how: str) -> None:
+    files = [(f"module{number}.py", b"def step(value): ...\n" * 1000) for number in range(60)]
+    with Failing(how) as worker:
+        assert worker.ask([], 20) == []
+        left_out: list[Any] = []
+        whole = threading.Thread(
+            target=lambda: left_out.extend(first_answers.take_in(MemoryIndex(), files, worker=worker)), daemon=True
+        )
+        whole.start()
+        whole.join(30)
+        assert not whole.is_alive()
+    assert all(file.reason == "failed" for file in left_out)
 
 
 def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,13 +426,51 @@ def branched(folder: Path) -> Path:
     return folder
 
 
+def queued(engine: Engine) -> str:
+    return index_jobs.queue(engine.store_dir, engine.manifest_key).id
+
+
+def test_a_run_whose_process_is_not_ready_yet_can_be_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI")
+    monkeypatch.setattr(background_process, "_step_back", lambda: None)  # it could not be undone
+    with ThreadPoolExecutor(1) as threads, Engine.open(root=folder) as engine:
+        ended: list[Future[int]] = []
+
+        def later(_: str, *words: str, **__: Any) -> None:
+            def run() -> int:
+                until = time.monotonic() + 20
+                while time.monotonic() < until and not list((engine.store_dir / JOBS).glob("*.cancel")):
+                    time.sleep(0.01)
+                return background_process.main(*words)
+
+            ended.append(threads.submit(run))
+
+        monkeypatch.setattr(index_jobs, "start_process", later)
+        assert engine.search("RetryPolicy").freshness == "syncing"
+        assert engine.stop_jobs() == 1
+        assert [each.result() for each in ended] == [1]
+        assert engine.stop_jobs() == 0
+        assert engine.status().indexing_status == "not_indexed"
+
+
+def test_an_index_by_other_rules_answers_from_all_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Engine.open(root=folder) as engine:
+        engine.index()
+    monkeypatch.setattr(schema.secrets, "VERSION", secrets.VERSION + 1)
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("RetryPolicy", wait_s=0.01)
+        assert answer.hits[0].path == "part3/retrying.py"
+        assert answer.coverage.scanned == FILES
+        assert any("masking secrets have changed" in note for note in answer.notes)
+
+
 @pytest.mark.parametrize("ref", [None, "other"])
 def test_a_run_is_told_of_and_ends_when_it_is_stopped(branched: Path, ref: str | None) -> None:
     with Engine.open(root=branched) as running, Engine.open(root=branched) as asking:
         running.sync(["guide.md"])
-        job = index_jobs.begin(running.at(ref))
+        job = index_jobs.begin(running.at(ref), queued(running.at(ref)))
         assert job is not None
-        assert index_jobs.begin(running.at(ref)) is None, "one for each folder or commit"
+        assert index_jobs.begin(running.at(ref), queued(running.at(ref))) is None, "one for each folder or commit"
         told = asking.status(ref=ref).notes
         assert any("is being built" in note and "'findling stop' stops that" in note for note in told)
 
@@ -419,7 +492,8 @@ def test_a_run_that_was_killed_is_told_of_and_begun_again(folder: Path, monkeypa
     code = (
         "import os, sys; from findling import Engine; from findling.engine import index_jobs\n"
         "with Engine.open(root=sys.argv[1]) as engine:\n"
-        "    engine.sync(['guide.md']); assert index_jobs.begin(engine); os.kill(os.getpid(), 9)"
+        "    engine.sync(['guide.md']); job = index_jobs.queue(engine.store_dir, engine.manifest_key)\n"
+        "    assert index_jobs.begin(engine, job.id); os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(folder)], check=False, timeout=120)
     assert killed.returncode == -signal.SIGKILL
@@ -448,8 +522,9 @@ def test_a_server_leaves_the_index_to_a_process(
         assert not workspace.job_active and not workspace.at(ref).job_active
         engine = workspace.at(ref).engine
         key = engine.manifest_key[1]
-        assert started == [("findling.engine.background_process", *map(str, (branched, engine.store_dir)), key)] * 2
-        assert background_process.main(*started[0][1:]) == 0
+        (words,) = started
+        assert words[:-1] == ("findling.engine.background_process", str(branched), str(engine.store_dir), key)
+        assert background_process.main(*words[1:]) == 0
         whole = call("search_code", {"query": "retry policy", **at}, workspace).as_json()
         assert whole["metadata"]["freshness_status"] == "fresh"
 

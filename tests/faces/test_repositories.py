@@ -214,11 +214,43 @@ def test_globs_match_paths_as_they_are_printed(
             assert sorted(file.path.removeprefix("./") for file in found) == printed
 
 
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (["../team/crawler", "-g", "*.py"], ["fetch.py"]),
+        (["../team/crawler", "-g", "**/fetch.py"], ["fetch.py"]),
+        (["../team/crawler", "-g", "../team/*/*.py"], ["fetch.py"]),
+        (["../team/crawler", "-g", "!fetch.py"], []),
+        (["ABSOLUTE", "-g", "*.py"], ["fetch.py"]),
+        (["--root", "../team/crawler", "-g", "*.py"], ["fetch.py"]),
+        (["--root", "../team/crawler", "-g", "!*.py"], []),
+        (["../team/crawler", ".", "-g", "*.py"], ["fetch.py", "invoice.py"]),
+    ],
+)
+def test_globs_match_in_a_project_beside_the_current_folder(
+    folder: Path,
+    words: list[str],
+    printed: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(folder / "shop")
+    words = [str(folder / "team/crawler") if word == "ABSOLUTE" else word for word in words]
+    status = main(["grep", "-l", ".", *words])
+    found = sorted(Path(line).name for line in capsys.readouterr().out.splitlines())
+    assert (found, status) == (printed, 0 if printed else 1)
+
+
 def test_why_and_sync_ask_the_repository_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sync", "shop/invoice.py", "team/crawler/fetch.py", "notes.md"]) == 0
     assert capsys.readouterr().out.count("indexed: 1 file") == 3
     for file in ("shop/invoice.py", "team/crawler/fetch.py", "notes.md", "shop", "."):
         assert main(["why", file]) == 0, file
+    assert "files: 3 indexed\n" in capsys.readouterr().out  # of all together; none is left out
+    (folder / "notes.md").rename(folder / "shop/notes.md")
+    assert main(["why", str(folder)]) == 0
+    assert "files: 2 indexed; 1 not indexed yet\n" in capsys.readouterr().out
+    (folder / "shop/notes.md").rename(folder / "notes.md")
     (folder / "shop/invoice.py").unlink()
     (folder / "notes.md").unlink()
     capsys.readouterr()

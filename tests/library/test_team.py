@@ -263,6 +263,10 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
             ):
                 for piece in out:
                     into.write(piece)
+    older.rows(
+        "INSERT INTO postings (view_id, term, field, content_id, ordinals, parts) "
+        "SELECT view_id, 'unsorted', 0, content_id, '{0,1,2}', '{0.5,1.5,1}' FROM postings LIMIT 1"
+    )
     monkeypatch.setenv("FINDLING_STORE", older_url := older.url)
     with pytest.raises(errors.IndexUnavailable, match=f"has version {version} of the schema"):
         found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path)
@@ -280,6 +284,8 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     assert older.migrate() == len(migrations())  # what a superuser migrated stays the owner's
     owners = "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'findling'::regnamespace"
     assert older.rows(owners) == [(name,)]
+    unsorted = older.rows("SELECT ordinals, parts FROM postings WHERE term = 'unsorted'")
+    assert unsorted == [([1, 2, 0], [1.5, 1.0, 0.5])]
     assert found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path) == expected
     older.close()
 

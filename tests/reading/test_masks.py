@@ -389,10 +389,23 @@ def test_a_value_is_found_however_it_is_given(place: str) -> None:
         'api_auth_1 = "https://radio.example/v2/api/auth1"\n',
         "    secret: bool = False\n    default: Kx7vLw2ZpK9sQ4tB8nRd\n",
         "http://user:%01%02%03%04%05%06@host/\n",
+        "To do so, pass `http2Only` or 'x86_64-pc-Linux' to it.\n",
+        '{"PasswordLastUsed": "2016-09-08T21:47:36Z", "token_renewed": "2024-05-01T10:00:00Z"}\n',
+        '"encryptionKey": "arn:aws:kms:us-west-2:417498243647:key/c9fe2447-0795-4fda-afbe-8464574ae162"\n',
+        "image token: registry:5000/app:v1.2.3-rc4\n",
+        '"alias/aws/secretsmanager": "fee5173a-3972-428e-ae73-cd4c2a371222"\n',
     ],
 )
 def test_what_only_stands_beside_a_telling_name_stays(text: str) -> None:
     assert mask(text.encode()).masks == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["apikey", "token", "secret", "passw", "auth", "token>", "token:" + " " * 39 + "type:"]
+)
+def test_hostile_text_takes_no_more_than_linear_time(unit: str) -> None:
+    size = 400_000  # with one unbounded repetition: minutes, and the suite's limit of time ends it
+    assert mask((unit * (size // len(unit))).encode()).masks == ()
 
 
 HEXES = "3f9a1c7be204d68591be07fa4c2d6e80"

@@ -31,17 +31,18 @@ def _step_back() -> None:
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
-def main(root: str, directory: str, ref: str) -> int:
-    """Index a folder, or a commit of it, to the end, as a job that `status` tells of and `findling stop` ends; 1 where
-    that failed."""
+def main(root: str, directory: str, ref: str, job_id: str) -> int:
+    """Index a folder, or a commit of it, to the end, as the queued job, which `status` tells of and `findling stop`
+    ends; 1 where that failed."""
     _step_back()
     with Engine(of_folder(Path(root), Path(directory))) as opened:
         engine = opened.at(ref)
-        job = index_jobs.begin(engine)
+        job = index_jobs.begin(engine, job_id)
         if job is None:
             return 0
 
         def work() -> dict[str, int]:
+            job.check()  # it may have been stopped before it began
             with Turns(cache_folder() / TURNS, AT_ONCE).taken(job.waits):
                 return {"changed_files": engine.index(progress=job).changed}
 

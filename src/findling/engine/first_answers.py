@@ -337,15 +337,18 @@ def _prepared(files: _Files, limits: ChunkLimits, worker: Worker | None) -> Iter
 def _read_beside(worker: Worker, left: deque[tuple[str, bytes]], answered: SimpleQueue[_Answered]) -> None:
     ready = worker.ask([], WORKER_S) is not None
     while ready and (part := _next(left)):
-        answers = worker.ask([(path, data, True) for path, data in part], WORKER_S)
-        ready = answers is not None
-        answers = answers or ["not read in time"] * len(part)
-        answered.put(
-            [
-                (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
-                for (path, data), answer in zip(part, answers, strict=True)
-            ]
-        )
+        answers: list[Answer | str] | None = None
+        try:
+            answers = worker.ask([(path, data, True) for path, data in part], WORKER_S)
+        finally:  # whatever went wrong, the question waits for these files
+            ready = answers is not None and len(answers) == len(part)
+            known = answers if answers is not None and ready else ["not read in time"] * len(part)
+            answered.put(
+                [
+                    (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
+                    for (path, data), answer in zip(part, known, strict=True)
+                ]
+            )
 
 
 def _next(left: deque[tuple[str, bytes]]) -> _Files:

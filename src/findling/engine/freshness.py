@@ -383,6 +383,11 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     tell(Progress("listing", 0, 0))
     report: IndexReport | None = None
     scans = wait_s is not None and asked.asks
+    if scans and store.exists:  # else what was read by other rules would count as indexed, and nothing be scanned
+        try:
+            store.start_over_if_cut_otherwise(writer_wait_s(began + (wait_s or 0.0), BUSY_WAIT_S))
+        except errors.IndexBusy:
+            return BUSY
     with _reader_beside(store, asked) if scans else nullcontext() as worker:
         lacks = _not_indexed(store) if scans else None
         # What is indexed by a recipe nobody finishes in the background.

@@ -18,7 +18,7 @@ from findling.config import roots
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.engine.store import CHECK_PAUSE, OpenStore
-from findling.model.errors import FindlingError
+from findling.model.errors import FindlingError, NotFound
 from findling.model.plurals import count
 from findling.model.types import Progress
 
@@ -105,13 +105,22 @@ def _place_of(root: str, ref: str) -> str:
     return root if ref == roots.LIVE else f"{root}@{ref}"
 
 
-def begin(engine: Engine) -> RunningJob | None:
-    """A job of this process that takes everything in, recorded by now; None where another is at it."""
-    place = _place_of(*engine.manifest_key)
+def queue(directory: Path, manifest_key: tuple[str, str]) -> Job:
+    """A job that takes everything in, for a process that is about to start and will `begin` it. Recorded here already,
+    so that it can be stopped before the process is ready. Raises the errors of a folder that cannot be written."""
+    return records_of(directory).queue("index", "full", _place_of(*manifest_key))
+
+
+def begin(engine: Engine, id: str) -> RunningJob | None:
+    """A queued job, now this process's; None where another is at it, or nobody waits for it any more."""
     records = records_of(engine.store_dir)
-    job = records.start("index", "full", place)
+    try:
+        job = records.take(id)
+    except NotFound:
+        return None
+    place = job.job.place
     first = min((each for each in records.active() if each.place == place), key=lambda each: (each.started, each.id))
-    if first.id == job.job.id:
+    if first.id == id:
         return job
     job.kept = False
     job.end("cancelled")
@@ -224,14 +233,20 @@ def start(store: OpenStore) -> bool:
         return True
     low = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
     try:
+        job = queue(store.directory, store.manifest_key)
+    except FindlingError:  # such as a full disk: nobody could finish the index now
+        return False
+    try:
         start_process(
             "findling.engine.background_process",
             os.fspath(store.root),
             os.fspath(store.directory),
             store.manifest_key[1],
+            job.id,
             cwd=store.root.anchor,
             flags=low,
         )
     except OSError:  # the next question tries again; this one has its answer
+        records_of(store.directory).forget(job.id)
         return False
     return True

@@ -15,6 +15,7 @@ from findling.engine.engines import Engines
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from findling.model.reports import Explanation
     from findling.model.types import SkippedFile, Status
 
 
@@ -26,6 +27,26 @@ class Repositories(Engines):
         super().__init__(engines)
         self.root = root
         self.left_out = left_out
+
+    def why(self, path: str) -> Explanation:
+        """As `Engines.why`; of the folder itself what holds for all that is in it, without the repositories that are
+        asked themselves among what is left out."""
+        if path != roots.BESIDE:
+            return super().why(path)
+        found = {name: engine.why(path) for name, engine in self.engines.items()}
+        left_out = sum((Counter(each.left_out) for each in found.values()), Counter[str]())
+        if roots.BESIDE in found:
+            left_out -= Counter(nested_repository=len(found) - 1)
+        return replace(
+            max(found.values(), key=lambda each: (each.indexed, each.waiting)),
+            path=path,
+            root=str(self.root),
+            in_index=any(each.in_index for each in found.values()),
+            files=sum(each.files for each in found.values()),
+            waiting=sum(each.waiting for each in found.values()),
+            left_out=dict(left_out.most_common()),
+            notes=tuple(f"{name}: {note}" for name, each in found.items() for note in each.notes),
+        )
 
     def close(self) -> None:
         for engine in self.engines.values():

@@ -5,6 +5,7 @@ A file's text is read through the collection that has it. Must not know what is 
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -292,11 +293,11 @@ def coverage_of_names(searched: OpenCollection) -> Coverage:
 
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     """As `not_searched`, for one collection."""
-    at_ref = isinstance(store, RefStore)
     if nothing := nothing_here(store, covered.files):
         return nothing
     unread = covered.unread
-    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
+    at_ref = f" --ref {shlex.quote(store.ref.name)}" if isinstance(store, RefStore) else ""
+    status = f"'findling status --skipped{at_ref}'"
     if not covered.files and covered.skipped:
         why = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in covered.skipped.items())
         return [f"No file here can be searched ({why}); {status} lists them."]

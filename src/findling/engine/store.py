@@ -299,7 +299,7 @@ class OpenStore:
         if not is_text(self.root):
             raise errors.IndexUnavailable(
                 f"The path {str(self.root)!r} is not UTF-8, so there can be no index of this folder.",
-                remedy="Rename the folder. `findling grep` needs no index.",
+                remedy="Rename the folder. `findling grep REGEX` needs no index.",
             )
         self.close_if_replaced()
         if not self.directory.exists():

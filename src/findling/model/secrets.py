@@ -20,7 +20,7 @@ from urllib.parse import unquote_to_bytes
 
 from findling.model.secret_rules import RULES, WHOLE_WORDS, Rule
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
 
 MASK: Final = "\u2022\u2022\u2022\u2022"
@@ -254,14 +254,15 @@ _VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>(?:\w{4}[ ]){3,5}
 
 _GIVEN: Final = (
     rb"""(?xi)(?P<name>[\w.-]{0,30}+)(?:
-      \\?["'`]?\]?[ \t]{0,9}(?:(?::[ \t]?|(?=[&a-z]+[ ])|(?=&'))(?:&(?:'\w{1,9}[ ])?)?[a-z]{2,9}\??[ \t]{0,2}(?==))?
+      \\?["'`]?\]?[ \t]{0,9}
+        (?:(?::[ \t]?|(?=[&a-z]{1,9}+[ ])|(?=&'))(?:&(?:'\w{1,9}[ ])?)?[a-z]{2,9}\??[ \t]{0,2}(?==))?
         (?::=|=>|\?\?=|=|:)[ \t]{0,9}(?:!!?\w{2,9}[ ]|ConvertTo-SecureString[ ](?:-String[ ])?)?\\?
     | ["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])
     | ["'][ \t]{1,4}value[ \t]{0,2}=[ \t]{0,2}
     | ["'`]?,?\s{1,40}["']?value["']?[ \t]{0,2}:[ \t]{0,2}
-    | ["']?[ \t]{0,2}[:{]\s{0,40}\{?\s{0,40}(?:type[ ]{0,9}[:=][^\n]{0,80}\s{1,40})?
+    | ["']?[ \t]{0,2}[:{]\s{0,40}+(?:\{\s{0,40}+)?(?:type[ ]{0,9}[:=][ \t]{0,9}+\S{0,80}+\s{1,40}+)?
         ["']?(?:value|default)["']?[ \t]{0,9}[:=][ \t]{0,9}
-    | >(?=[^<\s]{8,4000}</)
+    | >(?=[^<>\s]{8,4000}+</)
     | </key>\s{0,40}<string>
     | [ \t]{1,4}(?:(?:-p|is)[ \t]{1,4})?(?=["'`])
     | (?P<command>[ \t]{1,4})(?=\S{8,4000}[ \t]{0,9}(?:\r?\n|\Z))
@@ -320,12 +321,16 @@ def _is_part(lowered: bytes, at: int) -> bool:
 _HARMLESS: Final = (
     rb"(?i)public|hash|digest|checksum|fingerprint|sha\d|md5|encrypted|crypted|file|path|dir|url|uri|name|type|class"
     rb"|field|label|title|prefix|header|length|size|(?<!ac)count|policy|expir|provider|version|format|regex|pattern|hint|arn"
+    rb"|used|created|issued|rotated|timeout"
 )
 """In a name: its value is about a secret, or none."""
 
 
 _GIVEN_TO_ALL: Final = _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1)
 """Where a name's telling part ends its word."""
+
+_PASSED: Final = _GIVEN_TO_ALL.replace(rb"(?:(?:-p|is)[ \t]{1,4})?", rb"-p[ \t]{1,4}")
+"""A quoted word behind the word "pass" is mostly what somebody shall pass."""
 
 
 class _Finder(NamedTuple):
@@ -344,7 +349,7 @@ _FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
     b"pass": (
         _Finder(b"passw", _GIVEN, rule="password"),
         _Finder(b"passphrase", _GIVEN, rule="password"),
-        _Finder(b"pass", _GIVEN_TO_ALL, _lets_in),
+        _Finder(b"pass", _PASSED, _lets_in),
     ),
     b"pwd": (_Finder(b"pwd", _GIVEN, rule="password"),),
     b"secret": (_Finder(b"secret", _GIVEN),),
@@ -528,10 +533,13 @@ _DUMMIES: Final = (
 
 
 _OPENED_BY_UUIDS: Final = (
-    rb"(?i)heroku|hubspot|kucoin|snyk|squarespace|codecov|railway|secret|passw|api[_-]?(?:key|token)|(?:access|auth|server|hec)[_-]?token"
+    rb"(?i)heroku|hubspot|kucoin|snyk|squarespace|codecov|railway|secret(?!s)|passw|api[_-]?(?:key|token)|(?:access|auth|server|hec)[_-]?token"
     rb"|(?-i:[A-Z]_TOKEN\Z)"
 )
 """Names that make a secret of what looks like anybody's identifier."""
+
+_NAMES_IN_PARTS: Final = rb"arn:|\d{4}-\d\d-\d\dT\d\d:"
+"""What a name of a resource, and a time, begin with."""
 
 _DJANGO: Final = b"django-insecure-"
 """What Django writes before the random rest of a new project's key."""
@@ -547,6 +555,10 @@ def _opens(value: bytes, name: bytes) -> bool:
         return _bytes_pattern(_OPENED_BY_UUIDS).search(name) is not None
     if b" " in value:
         return not value.startswith(b"abcd efgh")
+    if b":" in value and (
+        _bytes_pattern(_NAMES_IN_PARTS).match(value) or max(map(len, value.split(b":"))) < _LEAST_RANDOM
+    ):
+        return False
     words = sum(map(len, _bytes_pattern(_WORDS).findall(value)))
     turns = len(_bytes_pattern(_TURNS).findall(value))
     if _bytes_pattern(rb"[\w+/=.~:!*-]+").fullmatch(value) and len(value) >= _LEAST_RANDOM:

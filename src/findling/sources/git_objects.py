@@ -387,7 +387,8 @@ def _without_filters(root: Path) -> list[str]:
     if odd := sorted(name for name in names if not _PLAIN_NAME.fullmatch(name)):
         raise errors.RefNotIndexed(
             f"The repository's configuration has a filter named {os.fsdecode(odd[0])!r}, which could run a program.",
-            remedy="Take it out with 'git config --remove-section', if you do not know it.",
+            remedy="If you do not know it, take it out: "
+            f"git config --remove-section {shlex.quote(os.fsdecode(b'filter.' + odd[0]))}",
         )
     return [
         word

@@ -206,7 +206,7 @@ def why_it_failed(output: GitOutput) -> str:
         return "git is not installed, or not in PATH"
     if output.dubious_ownership:
         allowed = _ALLOWS_OWNER.search(output.stderr.decode("utf-8", "replace"))
-        how = f"'{allowed[0]}' allows it" if allowed else "see safe.directory in 'git help config'"
+        how = f"'{allowed[0]}' allows it" if allowed else "name it in git's setting safe.directory"
         return f"git refuses a repository that belongs to another user; {how}"
     lines = output.stderr.decode("utf-8", "replace").strip().split("\n")
     words = next((line for line in lines if not line.startswith("warning: ")), lines[0])[:_WORDS_CHARS]

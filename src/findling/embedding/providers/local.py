@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -219,8 +220,10 @@ def fetch(model: str, config: Config) -> str:
 
 
 def install_command(library: str) -> str:
-    """What installs an optional library beside this findling."""
-    return f"{sys.executable} -m pip install 'findling[{library}]'"
+    """What installs an optional library beside this findling, also where it was installed from a clone."""
+    by_pip = importlib.util.find_spec("pip") is not None  # tools of uv have none
+    installer = f"{sys.executable} -m pip install" if by_pip else f"uv pip install --python {sys.executable}"
+    return f"{installer} 'findling[{library}]'"
 
 
 # --- opening ---------------------------------------------------------------------------------------------------

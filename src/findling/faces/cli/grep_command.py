@@ -109,8 +109,9 @@ def _grep(
         options["limit"] -= before
     grep_stream: Callable[..., Grep] = partial(opened.grep_stream, patterns, **options)
     groups = bool(options["before"] or options["after"] or args.definitions)
-    shown = session.places(opened).shown
-    with grep_stream(**_matching(args.path_globs, shown)) as found, session.printing():
+    places = session.places(opened)
+    shown = places.shown
+    with grep_stream(**_matching(args.path_globs, places.from_current)) as found, session.printing():
         if args.quiet:
             next(iter(found), None)
         elif args.json_events:
@@ -126,7 +127,7 @@ def _grep(
             skipped = totals.skipped if paths or args.path_globs else ()
             nothing = words.nothing_in_scope(asked, skipped, shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
-            if deeper and grep_stream(**_matching(deeper, shown)).totals.files_searched:
+            if deeper and grep_stream(**_matching(deeper, places.from_current)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
@@ -179,9 +180,9 @@ def _shape(args: Namespace) -> str:
     return "only" if args.only_matching else "lines"
 
 
-def _matching(globs: Sequence[str], shown: Callable[[str], str]) -> dict[str, Any]:
-    """The option of `Engine.grep_stream` by which globs match paths as they are printed: from the current folder."""
+def _matching(globs: Sequence[str], from_current: Callable[[str], str]) -> dict[str, Any]:
+    """The option of `Engine.grep_stream` by which globs match paths from the current folder."""
     if not globs:
         return {}
     matches = search.glob_matcher(globs)
-    return {"within": lambda path: matches(shown(path))}
+    return {"within": lambda path: matches(from_current(path))}

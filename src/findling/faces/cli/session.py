@@ -120,11 +120,13 @@ class Session:
     def open_for(self, file: str) -> Engine:
         """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own.
 
-        In a folder of repositories, that of the repository which FILE lies in.
+        In a folder of repositories, that of the repository which FILE lies in; for the folder itself its own.
         """
         here: Engine | None = None
         try:
             here = self.open(None)
+            if os.path.realpath(file) == str(here.root):
+                return here
             if lies_in(here.root, file) and (several := engine.repositories_of(here)) is not None:
                 with several:
                     found, _ = several.of(several.paths_meant(os.path.abspath(file))[0])  # noqa: PTH100 - a link is itself

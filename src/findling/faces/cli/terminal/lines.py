@@ -161,6 +161,8 @@ class Places:
         where = os.path.relpath(root, current) if related else str(root)
         self._before = "" if where == "." else f"{where.replace(os.sep, '/')}/"
         """What stands before a path from the root; wrong for paths in a current folder below the root."""
+        self._apart = "" if related or current is None else _prefix_between(root, current)
+        """The same as a relative path where the two are unrelated."""
 
     def shown(self, path: str) -> str:
         """A path from the root, as it is written in the current folder; absolute where the two are unrelated."""
@@ -169,6 +171,11 @@ class Places:
         if self._current is None:
             return str(self._root)
         return os.path.relpath(self._root / path, self._current).replace(os.sep, "/")
+
+    def from_current(self, path: str) -> str:
+        """A path from the root, as it is reached from the current folder, with ``../`` where the two are unrelated; from
+        the root where the current folder is gone or on another drive."""
+        return self.shown(path) if self._current is not None else f"{self._apart}{path}"
 
     def link(self, path: str) -> str:
         """A ``file:`` address; every character that could end an escape sequence is quoted."""
@@ -182,6 +189,13 @@ def current_folder() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
+
+
+def _prefix_between(root: Path, current: Path) -> str:
+    try:
+        return f"{os.path.relpath(root, current).replace(os.sep, '/')}/"
+    except ValueError:  # another drive of Windows
+        return ""
 
 
 def _related(root: Path, current: Path) -> bool:

@@ -1,5 +1,6 @@
 -- In each posting the unit that its term adds most to comes first, as in what is published from now on: a question in
 -- words judges a file by it (`best_units` in reader.py).
+LOCK TABLE postings IN ACCESS EXCLUSIVE MODE;  -- first, so that nothing is done twice, and nobody adds to it
 UPDATE postings p SET ordinals = sorted.ordinals, parts = sorted.parts
 FROM (
   SELECT view_id, term, field, content_id, array_agg(ordinal ORDER BY part DESC, ordinal) AS ordinals,
