@@ -12,8 +12,10 @@ import pytest
 
 from findling.engine import Engine
 from findling.model.errors import InvalidInput, RefNotIndexed
+from findling.model.languages import LANGUAGES
 from findling.model.types import EdgeResult
 from findling.search.edges import MOST_EDGES
+from findling.search.graph.rules import RULES
 from findling.store.local import checksums
 
 Opened = Callable[[dict[str, str]], Engine]
@@ -961,3 +963,27 @@ def test_calls_are_followed_by_types_and_scopes_and_nothing_unmeasured_is_certai
     for name, line in ((member, 5), ("hand", 6)):
         found = engine.callers(name)
         assert [(edge.path, edge.line, edge.grade) for edge in found.edges] == [(desk, line, "likely")]
+
+
+def test_every_extension_of_cpp_is_of_a_header_or_of_a_source() -> None:
+    sources = {".cpp", ".cc", ".cxx", ".c++", ".cu", ".ino"}
+    extensions = LANGUAGES["cpp"].extensions
+    assert set(extensions) == sources | {each for each in RULES["cpp"].headers if each != ".h"}
+
+
+def test_types_are_used_from_files_that_are_included_and_possibly_from_others(project: Opened) -> None:
+    engine = project(
+        {
+            "box.ipp": "class Box {\n public:\n  int size() { return 1; }\n};\n",
+            "crate.cuh": "class Crate {\n public:\n  int size() { return 1; }\n};\n",
+            "chest.cc": "class Chest {\n public:\n  int size() { return 1; }\n};\n",
+            "main.cpp": (
+                '#include "box.ipp"\n#include "chest.cc"\n#include "crate.cuh"\nint main() {\n'
+                "  Box* box = new Box();\n  Crate* crate = new Crate();\n"
+                "  Chest* chest = new Chest();\n  return 0;\n}\n"
+            ),
+        }
+    )
+    for name, line, grade in (("Box", 5, "likely"), ("Crate", 6, "likely"), ("Chest", 7, "possible")):
+        found = engine.callers(name).edges
+        assert {(edge.path, edge.line, edge.grade) for edge in found} == {("main.cpp", line, grade)}, name

@@ -67,6 +67,16 @@ def test_a_small_root_is_not_crowded_out_of_what_may_be_listed(two: Engines) -> 
     assert found.total_files == 31
 
 
+def test_a_callers_own_test_of_paths_holds_beside_globs(two: Engines) -> None:
+    def within(path: str) -> bool:
+        return path.startswith("tests/") or path.endswith("part_03.py")
+
+    found = two.grep("total", within=within)
+    assert sorted(file.path for file in found.files) == ["lib/src/part_03.py", "tests/shop/sums.py"]
+    found = two.grep("total", within=within, path_globs=["lib/"])
+    assert [file.path for file in found.files] == ["lib/src/part_03.py"]
+
+
 def _lose_text(engines: Engines, name: str) -> None:
     """What an open index needs next is gone."""
     engines.engines[name].coverage()

@@ -32,7 +32,6 @@ from findling.sources import scan as scanning
 from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
 from findling.sources.selection import DiscoveryOptions
-from findling.store.local import schema
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -232,6 +231,20 @@ def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) ->
         assert best.files == len(found) and best.left == 0
         none = scan(files, found, anything({"retry": 1.0}), 3, max_bytes=10**6, deadline=0.0)
         assert none.best == () and none.left == len(found)
+
+
+def test_sorting_very_many_files_leaves_time_for_reading(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_order = scanning._in_order
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.4)
+        return in_order(*arguments)
+
+    monkeypatch.setattr(scanning, "_in_order", slowly)
+    found = discover(folder, DiscoveryOptions()).files
+    with RootFiles(folder) as files:
+        seen = scan(files, found, anything({"retri": 1.0}), 3, max_bytes=10**6, deadline=time.monotonic() + 0.3)
+    assert seen.files > 0
 
 
 def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,12 +469,12 @@ def test_a_run_whose_process_is_not_ready_yet_can_be_stopped(folder: Path, monke
 def test_an_index_by_other_rules_answers_from_all_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engine.open(root=folder) as engine:
         engine.index()
-    monkeypatch.setattr(schema.secrets, "VERSION", secrets.VERSION + 1)
+    monkeypatch.setattr(secrets, "VERSION", secrets.VERSION + 1)
     with Engine.open(root=folder) as engine:
         answer = engine.search("RetryPolicy", wait_s=0.01)
         assert answer.hits[0].path == "part3/retrying.py"
         assert answer.coverage.scanned == FILES
-        assert any("masking secrets have changed" in note for note in answer.notes)
+        assert any("reads files in another way" in note for note in answer.notes)
 
 
 @pytest.mark.parametrize("ref", [None, "other"])

@@ -21,14 +21,15 @@ from findling.contracts import Workspace, call
 from findling.contracts.tools import TOOLS
 from findling.engine import Engine
 from findling.engine.library import Library
+from findling.engine.remote.filling import recipe_of
 from findling.faces.cli.main import main
+from findling.model import reading as readings
 from findling.model import secrets
 from findling.model.secrets import MASK, mask
 from findling.model.text_encodings import as_utf8
 from findling.outbound.files import RootFiles
 from findling.reading.decoding import decode
 from findling.sources.scan import Asked, scan
-from findling.store.local import schema
 
 TOKEN = "R4nD0mT0k3nQx7vLw2ZpK9sJ5hGtYb8NcMfa"  # of no account
 PREFIXED = f"ghp_{TOKEN}"
@@ -251,11 +252,16 @@ def test_secrets_are_shown_on_a_terminal_alone(project: Path, capsys: pytest.Cap
     assert said.count(PREFIXED) == 2
 
 
-def test_other_rules_read_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("read_otherwise", [secrets, readings])
+def test_what_another_version_read_is_read_again(
+    read_otherwise: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(None)
     with Engine.open(project) as engine:
         engine.index()
         assert engine.index().changed == 0
-    monkeypatch.setattr(schema.secrets, "VERSION", secrets.VERSION + 1)
+    monkeypatch.setattr(read_otherwise, "VERSION", read_otherwise.VERSION + 1)
+    assert recipe_of(None) != recipe  # by which a shared store tells
     with Engine.open(project) as engine:
         assert engine.index().changed > 0
         assert engine.index().changed == 0

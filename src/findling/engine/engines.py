@@ -139,11 +139,16 @@ class Engines(Questions):
     ) -> SeveralGreps:
         """As `Engine.grep_stream`, of one after the other; at most ``limit`` lines of each."""
         self._forget_problems()
-        matches = glob_matcher(options.get("path_globs", ()))
+        matches, asked = glob_matcher(options.get("path_globs", ())), options.get("within")
 
         def begin(name: str) -> Grep:
             before = "" if name == BESIDE else f"{name}/"
-            own = cast("GrepOptions", {**options, "path_globs": (), "within": lambda path: matches(f"{before}{path}")})
+
+            def within(path: str) -> bool:
+                whole = f"{before}{path}"
+                return matches(whole) and (asked is None or asked(whole))
+
+            own = cast("GrepOptions", {**options, "path_globs": (), "within": within})
             return self.engines[name].grep_stream(pattern, limit=limit, **own)
 
         return SeveralGreps(pattern, of_each({name: name for name in self.engines}, begin, self.problems))

@@ -26,7 +26,7 @@ from findling.outbound.files import Files, RootFiles
 from findling.store.local import layout, soundness
 from findling.store.local.layout import DATABASE
 from findling.store.local.reader import IndexReader
-from findling.store.local.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
+from findling.store.local.schema import READ_OTHERWISE, IndexDamaged, TextIndexLost
 from findling.store.protocols import Index, KeptIndex
 
 if TYPE_CHECKING:
@@ -170,12 +170,12 @@ class OpenStore:
     @property
     def cut_otherwise(self) -> str:
         """Why all files are to be read again, as a sentence without its end: they were cut by other sizes than are
-        wanted by now, or masked by other rules. Within the reader's snapshot."""
+        wanted by now, or read by another version. Within the reader's snapshot."""
         chunking = self.on_disk.chunking
         if chunking in (None, self.configuration.chunking):
             return ""
-        if chunking == MASKED_OTHERWISE:
-            return "The rules for masking secrets have changed"
+        if chunking == READ_OTHERWISE:
+            return "This version reads files in another way"
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
         return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"

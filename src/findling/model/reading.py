@@ -5,9 +5,20 @@ Light: whoever only waits for a reading need not know how it is made or packed (
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
+
+from findling.model import secrets
+
+VERSION: Final = 1
+"""Of how files are read: files that another version read are read again. To be raised with every change of what a
+reading holds for the same content, such as the uses of one more language."""
+
+
+def read_by() -> str:
+    """What a store writes down to tell later whether its files are to be read again: of reading and of masking."""
+    return f"{VERSION}/{secrets.VERSION}"
 
 
 class Symbol(NamedTuple):

@@ -93,14 +93,18 @@ def scan(
     """The ``most`` files that match best what is ``asked``. Files near the root are scanned first; of very many files
     the newest.
 
-    At most ``max_bytes`` of a file are read. At ``deadline`` (monotonic seconds) the scan ends with what it has seen.
+    At most ``max_bytes`` of a file are read. At ``deadline`` (monotonic seconds) the scan ends with what it has seen;
+    the time for putting the files in order is added to it.
     """
     first = list(asked.terms)[:_MOST_TERMS]
     terms = [term for term in first if len(term) >= _SHORTEST] or first
     counted = _counter(terms)
     beginnings = [term[:_SHORTEST] for term in terms]  # which no ending touches (`tokenizer.stem`)
     definitions = {place: _definition(name) for place, name in enumerate(terms) if name in asked.names[:_MOST_NAMES]}
+    began = time.monotonic()
     in_order = _in_order(files, found)
+    if deadline is not None:  # half a million files take seconds to sort, which must leave the time for reading
+        deadline += time.monotonic() - began
     seen: list[_Seen] = []
     total = looked_at = 0
     for path, size, _ in in_order:

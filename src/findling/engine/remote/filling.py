@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from findling import sources
 from findling.embedding import BUNDLED, coding_of, takes_documents
-from findling.model import secrets, vector_codes
+from findling.model import vector_codes
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import language_of
 from findling.model.marks import secret_in
-from findling.model.reading import Embedded, Reading, row_bytes
+from findling.model.reading import Embedded, Reading, read_by, row_bytes
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
 from findling.outbound.files import Files, RootFiles
@@ -55,8 +55,8 @@ UNLISTED, UNREAD = -1, -2
 
 
 def recipe_of(limits: ChunkLimits | None) -> str:
-    """How files are cut and masked, as a view remembers it."""
-    return f"{limits.id if limits else ''}/{secrets.VERSION}"
+    """How files are cut, read and masked, as a view remembers it."""
+    return f"{limits.id if limits else ''}/{read_by()}"
 
 
 class _Run(Struct):

@@ -39,10 +39,18 @@ _PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hyb
 
 
 def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
-    """Whether a definition is for its own file alone."""
-    if not rules.headers or file.path == using.path or file.path.endswith(rules.headers):
-        return False
-    return symbol.kind in TYPES or symbol.signature.startswith("static ")
+    """Whether a definition is for its own file alone, or may be: a type that no header has."""
+    return _is_static(file, symbol, using, rules) or (symbol.kind in TYPES and _lies_apart(file, using, rules))
+
+
+def _is_static(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
+    """Whether the language allows no other file to use a definition."""
+    return symbol.kind not in TYPES and symbol.signature.startswith("static ") and _lies_apart(file, using, rules)
+
+
+def _lies_apart(file: FileRow, using: FileRow, rules: Rules) -> bool:
+    """Whether a language has headers and a file is neither one nor the one that uses what is in it."""
+    return bool(rules.headers) and file.path != using.path and not file.path.endswith(rules.headers)
 
 
 class Meaning(NamedTuple):
@@ -118,13 +126,15 @@ class Resolver:
     # --- what other files define, without an import -------------------------------------------------------------
 
     def visible(self, names: FileNames, name: str) -> list[tuple[FileRow, SymbolRow]]:
-        """Definitions of a name that a file may use without importing it."""
+        """Definitions of a name that a file may use without importing it. Types of other files that no header has are
+        given only where there is nothing else."""
         unit, file = names.rules.row.unit, names.file
         if unit == "file":
             return []
         every = [each for each in self.declared(name, names.rules.family) if self._is_top(*each, names.rules)]
         if unit == "project":
-            return [each for each in every if not _is_hidden(*each, file, names.rules)]
+            usable = [each for each in every if not _is_static(*each, file, names.rules)]
+            return [each for each in usable if not _is_hidden(*each, file, names.rules)] or usable
         folder = file.path.rpartition("/")[0]
         beside = [each for each in every if each[0].path.rpartition("/")[0] == folder]
         if beside or unit == "folder":
@@ -273,7 +283,8 @@ class Resolver:
         if imports:
             return self._imported_by_one_of(names, imports)
         if visible := self.visible(names, name):
-            return self._one(names, visible)
+            # A file may be included that is not called a header: its types stay open.
+            return None if _is_hidden(*visible[0], names.file, names.rules) else self._one(names, visible)
         stars = names.imported.get((TOP, "*"), ())
         for use in stars:
             module = self._module(names.file, use.receiver)

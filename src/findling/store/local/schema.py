@@ -34,7 +34,8 @@ from typing import Any
 
 import apsw
 
-from findling.model import errors, secrets
+from findling.model import errors
+from findling.model.reading import read_by
 from findling.store.local import checksums
 from findling.store.local.layout import DATABASE as DATABASE
 from findling.store.local.layout import FULLTEXT as FULLTEXT
@@ -56,7 +57,7 @@ class CutOtherwise(errors.IndexBusy):
     """Another process has filled the store meanwhile, and cuts files by other sizes."""
 
 
-MASKED_OTHERWISE = "masked otherwise"
+READ_OTHERWISE = "read otherwise"
 """In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
@@ -172,10 +173,10 @@ def identity(connection: apsw.Connection) -> bytes:
 def chunking(connection: apsw.Connection) -> str:
     """The sizes that the files were cut by (`findling.reading.chunks`), '' for the default ones.
 
-    `MASKED_OTHERWISE` where other rules than ours said what is secret in them.
+    `READ_OTHERWISE` where another version than ours read them, or masked their secrets.
     """
-    if scalar(connection, "SELECT value FROM meta WHERE key='masks'") != secrets.VERSION:
-        return MASKED_OTHERWISE
+    if scalar(connection, "SELECT value FROM meta WHERE key='read_by'") != read_by():
+        return READ_OTHERWISE
     return str(scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import apsw
 
-from findling.model import secrets, tokenizer
-from findling.model.reading import Reading
+from findling.model import tokenizer
+from findling.model.reading import Reading, read_by
 from findling.model.rows import squashed
 from findling.model.types import FileState
 from findling.store import parts
@@ -31,7 +31,7 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def note_chunking(self, limits: str) -> None:
-        """Record the sizes that files are cut by ('' for the defaults) and the version of the rules that mask secrets.
+        """Record the sizes that files are cut by ('' for the defaults) and the version of what reads them.
 
         Raises `schema.CutOtherwise` if the index already has files that were cut by other sizes.
         """
@@ -41,8 +41,8 @@ class IndexWriter(ManifestWriter):
                     f"Another process indexed {self._directory} with other passage sizes.",
                     remedy="Use one configuration for this folder.",
                 )
-            written = (limits, secrets.VERSION)
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?), ('masks', ?)", written)
+            written = (limits, read_by())
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?), ('read_by', ?)", written)
 
     @typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:

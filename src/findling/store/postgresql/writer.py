@@ -43,7 +43,7 @@ class Known(NamedTuple):
 class ViewWriter:
     """Holds a view until `close`; nothing of it is seen before `publish`.
 
-    ``recipe``: how files are cut and masked; if the view was filled with another recipe, every file is read again.
+    ``recipe``: how files are cut, read and masked; a view that another recipe filled has every file read again.
     ``ending`` is called at the end of the transaction that publishes, and may raise: then nothing is published. Raises
     `IndexBusy` where another program writes the view, and the store's errors.
     """

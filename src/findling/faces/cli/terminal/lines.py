@@ -173,8 +173,8 @@ class Places:
         return os.path.relpath(self._root / path, self._current).replace(os.sep, "/")
 
     def from_current(self, path: str) -> str:
-        """A path from the root, as it is reached from the current folder, with ``../`` where the two are unrelated;
-        from the root where the current folder is gone or on another drive."""
+        """A path from the root, as it is reached from the current folder, with ``../`` where the two are unrelated.
+        From the root where the current folder is gone or on another drive."""
         return self.shown(path) if self._current is not None else f"{self._apart}{path}"
 
     def link(self, path: str) -> str:
