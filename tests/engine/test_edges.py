@@ -935,6 +935,7 @@ FOLLOWED = {
             "require_relative 'store'\nclass Desk\n  def serve(id)\n    shelf = Shop::Store.new\n"
             "    shelf.fetch_item(id)\n    hand(id)\n  end\n  def hand(id)\n    id\n  end\nend\n"
         ),
+        "other.rb": "module Shop\n  class Other\n    def fetch_item(id)\n      id\n    end\n  end\nend\n",
     },
     "swift": {
         "Store.swift": "final class Store {\n  func fetchItem(id: Int) -> Int { return id }\n}\n",
@@ -942,6 +943,7 @@ FOLLOWED = {
             "class Desk {\n  let shelf: Store\n  init(shelf: Store) { self.shelf = shelf }\n"
             "  func serve(id: Int) {\n    shelf.fetchItem(id: id)\n    hand(id)\n  }\n  func hand(_ id: Int) {}\n}\n"
         ),
+        "Other.swift": "final class Other {\n  func fetchItem(id: Int) -> Int { return id }\n}\n",
     },
     "cpp": {
         "store.hpp": "class Store {\n public:\n  int fetch_item(int id) { return id; }\n};\n",
@@ -949,6 +951,7 @@ FOLLOWED = {
             "#include <memory>\nclass Desk {\n  std::unique_ptr<Store> shelf;\n  void serve(int id) {\n"
             "    shelf->fetch_item(id);\n    hand(id);\n  }\n  void hand(int id) {}\n};\n"
         ),
+        "other.hpp": "class Other {\n public:\n  int fetch_item(int id) { return id; }\n};\n",
     },
 }
 
@@ -960,7 +963,10 @@ def test_calls_are_followed_by_types_and_scopes_and_nothing_unmeasured_is_certai
     files = FOLLOWED[language]
     engine = project(files)
     desk, member = list(files)[1], "fetchItem" if language == "swift" else "fetch_item"
-    for name, line in ((member, 5), ("hand", 6)):
+    store = "Shop.Store" if language == "ruby" else "Store"
+    other = engine.callers(store.replace("Store", "Other") + f".{member}")
+    assert not [edge for edge in other.edges if edge.grade != "possible"]
+    for name, line in ((f"{store}.{member}", 5), ("hand", 6)):
         found = engine.callers(name)
         assert [(edge.path, edge.line, edge.grade) for edge in found.edges] == [(desk, line, "likely")]
 

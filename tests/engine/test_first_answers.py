@@ -283,6 +283,37 @@ def test_in_the_middle_of_a_rebase(folder: Path) -> None:
         assert engine.search("RetryPolicy theirs").hits[0].path == "part3/retrying.py"
 
 
+def test_documents_are_said_to_be_read_for_the_index(tmp_path: Path) -> None:
+    for number in range(FILES):
+        (tmp_path / f"{number}.docx").write_bytes(b"PK\3\4" + bytes(2_000))
+    (tmp_path / "other.dat").write_bytes(bytes(2_000))
+    with Engine.open(root=tmp_path) as engine:
+        answer = engine.search("anything")
+    end = "; 'findling index' builds an index."
+    said = f"{FILES} documents here are read only for the index (1 other file without text that can be read)"
+    assert answer.notes == (said + end,)
+
+
+def test_a_time_is_said_only_of_the_whole_index_and_from_enough_text(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_jobs, "start", lambda _: True)
+
+    def note(engine: Engine, **options: Any) -> str:
+        return " ".join(engine.search("RetryPolicy again", **options).notes)
+
+    untold = "an index is being built in the background."
+    with Engine.open(root=folder) as engine:
+        assert untold in note(engine), "three small files say nothing of all"
+    for number in range(20):  # another process reads some of them
+        (folder / f"large{number}.py").write_text("def again(policy):\n    return policy\n\n\n" * 600)
+    with Engine.open(root=folder) as engine:
+        assert "ready in about" in note(engine)
+        assert untold in note(engine), "nothing was left to read"
+    with Engine.open(root=folder) as engine:
+        assert untold in note(engine, path_globs=["large*.py"]), "a part of the files"
+
+
 def test_of_binaries_alone_it_says_so(tmp_path: Path) -> None:
     for number in range(FILES):
         (tmp_path / f"{number}.dat").write_bytes(bytes(range(256)) * 40)
@@ -291,7 +322,7 @@ def test_of_binaries_alone_it_says_so(tmp_path: Path) -> None:
         engine.index()
         later = engine.search("anything")
     assert answer.hits == () and answer.coverage.files == 0
-    assert answer.notes == (f"None of the {FILES} files here is text, not '0.dat' for one.",)
+    assert answer.notes == (f"None of the {FILES} files here has text that can be read (the first is '0.dat').",)
     assert later.notes == (f"No file here can be searched ({FILES} binary); 'findling status --skipped' lists them.",)
 
 

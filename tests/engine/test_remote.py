@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -397,8 +400,9 @@ def own_server() -> Iterator[Server]:
 
 @pytest.mark.engines
 def test_a_database_that_is_killed_and_comes_back(
-    folder: Path, own_server: Server, stored: Callable[[str], None]
+    folder: Path, own_server: Server, stored: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("findling.store.postgresql.database.AGAIN_S", 0)
     stored(own_server.new_database("team"))
     with Engine.open(root=folder) as engine:
         engine.index()
@@ -496,3 +500,36 @@ def test_a_ref_is_published_and_found_beside_the_folder(
         assert {question: places(engine, question) for question in QUESTIONS} == expected
     with Engine.open(root=elsewhere) as engine, pytest.raises(errors.IndexNotReady, match="no collection shop in"):
         engine.search("retry")  # nothing is published but the ref
+
+
+def test_nobody_waits_again_for_a_store_that_somebody_waited_for_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until a while has passed; then one tries, and the others still do not wait for it."""
+    from findling.store.postgresql import database as module
+
+    now = 1_000.0
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(module, "AT_ONCE_S", 0)  # as if each failure had taken long
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor() as others:
+        listener.settimeout(20)
+        database = module.Database(f"postgresql://me@127.0.0.1:{listener.getsockname()[1]}/db")
+        another = module.Database(f"postgresql://me@127.0.0.1:{listener.getsockname()[1]}/db")
+
+        def fails(asked: module.Database = another) -> None:
+            with pytest.raises(errors.IndexUnavailable, match="cannot be reached"):
+                asked.check_version()
+
+        for _ in range(2):
+            waiting = others.submit(fails, database)
+            connection, _ = listener.accept()
+            if now > 1_000:
+                fails()  # while the first one tries again
+            connection.close()
+            waiting.result()
+            fails()
+            now += module.AGAIN_S - 0.1
+            fails()
+            listener.settimeout(0)
+            with pytest.raises(BlockingIOError):
+                listener.accept()  # nobody tried
+            listener.settimeout(20)
+            now += 0.2

@@ -764,7 +764,7 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
     folder = many_files(tmp_path.resolve() / "new")
     first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
     assert first.stdout.startswith("part3/retrying.py")
-    assert "Scanned 161 files" in first.stderr and "in the background, ready in about" in first.stderr
+    assert "Scanned 161 files" in first.stderr and "an index is being built in the background" in first.stderr
 
     def coverage() -> dict[str, Any]:
         return json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]  # type: ignore[no-any-return]

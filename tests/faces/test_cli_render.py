@@ -1050,6 +1050,7 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
         (("search", "x", "--limt"), "Unknown option '--limt', did you mean '--limit'? (operands that begin with"),
         (("search",), "QUERY is missing."),
         (("search", "a", "b", "c"), "Unexpected argument 'c' (put several words in quotes)."),
+        (("serve", "a", "b"), "Unexpected argument 'b' (for several folders: --root A --root B)."),
         (("search", "a", "--limit", "0"), "'0' is not a whole number from 1 to 1000"),
         (("search", "a", "--limit", "ten"), "'ten' is not a whole number from 1 to 1000"),
         (("search", "a", "--wait", "nan"), "'nan' is neither 'all' nor a number of seconds"),

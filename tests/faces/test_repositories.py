@@ -247,6 +247,10 @@ def test_why_and_sync_ask_the_repository_of_a_file(folder: Path, capsys: pytest.
     for file in ("shop/invoice.py", "team/crawler/fetch.py", "notes.md", "shop", "."):
         assert main(["why", file]) == 0, file
     assert "files: 3 indexed\n" in capsys.readouterr().out  # of all together; none is left out
+    for files in (["shop/invoice.py", "notes.md"], []):  # two JSON objects are none
+        assert main(["sync", *files, "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["message"] == "--json works for one project at a time."
     (folder / "notes.md").rename(folder / "shop/notes.md")
     assert main(["why", str(folder)]) == 0
     assert "files: 2 indexed; 1 not indexed yet\n" in capsys.readouterr().out

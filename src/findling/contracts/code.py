@@ -19,7 +19,7 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline, related
 from findling.contracts.workspaces import WAIT_S, Root, Workspace
 from findling.engine.index_jobs import RunMode
-from findling.model.errors import RootError
+from findling.model.errors import FindlingError
 from findling.model.languages import LANGUAGES
 from findling.model.types import Reference, Status, SymbolHit, SymbolResult
 from findling.search.lexical import core_name
@@ -130,7 +130,7 @@ class _State(Struct, frozen=True):
     status: Status
     schema: str
     format_version: int
-    gone: RootError | None
+    gone: FindlingError | None
     problem: str
     tables_ok: bool
     text_ok: bool
@@ -142,14 +142,19 @@ class _State(Struct, frozen=True):
 
 
 def _state(root: Root) -> _State:
-    status, health, active = root.engine.status(), root.engine.health(), code_metadata.active_job(root)
+    opened = root.engine
+    health, active = opened.health(), code_metadata.active_job(root)
+    if health.gone is not None and opened.shared_store:
+        status = engine.state.unanswered(opened.store, health.problem)
+    else:
+        status = opened.status()
     none_yet = health.readable and status.indexing_status == "not_indexed"
     return _State(
         root.shown_folder,
         replace(status, indexing_status="indexing") if active else status,
         "not_indexed" if none_yet else health.schema,
         health.format_version,
-        health.no_folder,
+        health.gone,
         health.problem,
         not health.tables,
         not health.text_index,

@@ -20,6 +20,7 @@ from msgspec import Struct
 from findling import reading
 from findling.embedding import coding_of
 from findling.model import vector_codes
+from findling.model.format_names import format_of
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.reading import Embedded, Reading
@@ -60,6 +61,9 @@ WORTH_BYTES, PART_BYTES, WORKER_S = 300_000, 60_000, 5.0
 """If there is at least this much text, another process reads some of it, in parts of this size, and may take this many
 seconds for one."""
 
+ENOUGH_BYTES = 150_000
+"""If one process reads this much, or a quarter of all files, it is known how long it takes for the whole index."""
+
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""
 
@@ -91,7 +95,7 @@ class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
     empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
-    for the whole index, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
+    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
 
     index: JoinedIndex
     scan: Scan
@@ -106,17 +110,27 @@ class FirstAnswer(Struct):
     def note(self) -> str:
         """What an answer says of it."""
         if self.found and not (self.scan.files or self.scan.left or self.indexed):
-            return f"None of the {count(len(self.found), 'file')} here is text, not {self.found[0][0]!r} for one."
+            documents = sum(bool(format_of(path)) for path, _, _ in self.found)
+            if not documents:
+                files = count(len(self.found), "file")
+                return f"None of the {files} here has text that can be read (the first is {self.found[0][0]!r})."
+            others = len(self.found) - documents
+            apart = f" ({count(others, 'other file')} without text that can be read)" if others else ""
+            are = "is" if documents == 1 else "are"
+            return f"{count(documents, 'document')} here {are} read only for the index{apart}; {self._of_index}."
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
-        if self.goes_on:
-            after = f"{self.index_s / 60:.0f} min" if self.index_s >= LONG_S else f"{math.ceil(self.index_s)} s"
-            when = f", ready in about {after}" if self.index_s else ""
-            index = f"an index is being built in the background{when}"
-        else:
-            index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
-        return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {index}."
+        return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {self._of_index}."
+
+    @property
+    def _of_index(self) -> str:
+        """Whether the index is being built, and when it is ready."""
+        if not self.goes_on:
+            return "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
+        after = f"{self.index_s / 60:.0f} min" if self.index_s >= LONG_S else f"{math.ceil(self.index_s)} s"
+        when = f", ready in about {after}" if self.index_s else ""
+        return f"an index is being built in the background{when}"
 
     @property
     def unread(self) -> int:
@@ -175,9 +189,11 @@ def first_answer(
             if file.reason == "failed":  # perhaps for want of time: the next question tries again
                 del states[file.path]
     opened.kept = kept
-    took_s = (time.monotonic() - reading_began) * (1 if worker is None else 2)
-    read_bytes = sum(len(data) for _, data in chosen)
-    index_s = took_s * sum(size for _, size, _ in found) / read_bytes if read_bytes else 0.0
+    read_bytes = sum(len(data) for _, data in chosen) - (0 if worker is None else worker.answered_bytes)
+    all_bytes = sum(size for _, size, _ in found)
+    # A rate from little is none: starting costs more than the reading.
+    is_enough = read_bytes >= max(1, min(ENOUGH_BYTES, all_bytes // 4))
+    index_s = (time.monotonic() - reading_began) * all_bytes / read_bytes if is_enough else 0.0
     parts = [Part(index, model_id=MODEL)]
     indexed: IndexReader | None = None
     known: Mapping[str, tuple[int, int]] = {}

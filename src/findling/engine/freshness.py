@@ -428,6 +428,8 @@ def _answer_first(
     """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
     first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began, worker)
+    if len(wanted) < len(found):
+        first.index_s = 0.0  # it is that of a part
     return first
 
 

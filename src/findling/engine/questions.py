@@ -252,7 +252,7 @@ class Questions(ABC):
                 ) as documents:
                     return None if documents is None else question(documents)
 
-            # first, as what the documents' answer leaves in ``searched`` is asked for afterwards
+            # First: `without_meaning` tells later of the channel opened last, which must be that of the documents.
             absent = answers.absent(asked.query, fresh) if asked.query else ()
             try:
                 made = found(by_meaning)

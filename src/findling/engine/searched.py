@@ -119,7 +119,7 @@ class Searched:
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """As `answer`, for a further part of the question that was asked last."""
+        """As `answer`, for a further part of the same question: what `without_meaning` tells of it stays."""
         with ExitStack() as entered:
             for shown in self._shown:
                 entered.enter_context(shown.answer())

@@ -88,10 +88,11 @@ def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverag
 
 
 class Health(Struct, frozen=True):
-    """What is wrong with what answers rest on: ``no_folder`` where there is nothing to index any more, ``tables`` and
-    ``text_index`` in words, '' for nothing. ``schema``: whether this version can read the index, if there is one."""
+    """What is wrong with what answers rest on. ``gone``: why nothing can be asked: there is no folder any more, or the
+    shared store does not answer. ``tables`` and ``text_index`` in words, '' for nothing. ``schema``: whether this
+    version can read the index, if there is one."""
 
-    no_folder: errors.RootError | None
+    gone: errors.FindlingError | None
     tables: str
     text_index: str
     schema: Literal["compatible", "reindex_required", "corrupt_manifest"]
@@ -105,13 +106,15 @@ class Health(Struct, frozen=True):
     @property
     def problem(self) -> str:
         """The first of what is wrong."""
-        return str(self.no_folder or "") or self.tables or self.text_index
+        return str(self.gone or "") or self.tables or self.text_index
 
 
 def health(store: OpenStore) -> Health:
     """Looks at what is on disk, and changes nothing."""
     if isinstance(store, RemoteStore):
-        return Health(None, store.problem(), "", "compatible", SCHEMA_VERSION)
+        silent = store.problem()
+        words = str(silent or "")
+        return Health(silent, words, words, "compatible", SCHEMA_VERSION)
     gone = None
     if not store.root.is_dir():
         gone = errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
@@ -201,6 +204,11 @@ def together(every: Sequence[Status]) -> Status:
         languages=languages,
         last_indexed_at=min(dates) if all(dates) else "",
     )
+
+
+def unanswered(store: OpenStore, problem: str) -> Status:
+    """The state of an index in a shared store that does not answer."""
+    return _no_status(store, "failed", [problem])
 
 
 def _remote_status(store: RemoteStore) -> Status:

@@ -61,9 +61,11 @@ class Task(Struct, frozen=True):
 
 
 class Worker:
-    """A worker process, started when it is needed; a context that ends it. ``asked``: see `worker_process`."""
+    """A worker process, started when it is needed; a context that ends it. ``asked``: see `worker_process`.
+    ``answered_bytes``: how much it has read so far."""
 
     def __init__(self, asked: str = "") -> None:
+        self.answered_bytes = 0
         self._asked = asked
         self._process: subprocess.Popen[bytes] | None = None
         self._given = 0
@@ -98,7 +100,9 @@ class Worker:
             answers = None
         finally:
             timer.cancel()
-        self._given += sum(len(data) for _, data, _ in files)
+        given = sum(len(data) for _, data, _ in files)
+        self._given += given
+        self.answered_bytes += given if answers is not None else 0
         if answers is None or self._given >= _REPLACED_AFTER_BYTES:
             self.stop()
         return cast("list[Answer | str] | None", answers)

@@ -116,7 +116,8 @@ def search(
             return may_hold[key](own)
 
         def answered(answers: Answers, fresh: Freshened) -> _Found:
-            absent = answers.absent(query, fresh)  # first: the channel that passages opens is asked about afterwards
+            # First: `without_meaning` tells later of the channel opened last, which must be that of the documents.
+            absent = answers.absent(query, fresh)
             return replace(_Asked(answers.searched, ready.values()).passages(query, limit, min_score), absent=absent)
 
         found = engines.answered(

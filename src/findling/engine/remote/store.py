@@ -297,11 +297,11 @@ class RemoteStore(OpenStore):
         view = self._view
         return remote.delete_views(self.database, view.owner, view.collection)
 
-    def problem(self) -> str:
-        """What keeps the store from answering; '' for nothing."""
+    def problem(self) -> errors.FindlingError | None:
+        """What keeps the store from answering."""
         try:
             with self.remote.snapshot():
                 _ = self.remote.totals
         except errors.FindlingError as error:
-            return str(error)
-        return ""
+            return error
+        return None

@@ -214,7 +214,7 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     for word in rest:
         if word.startswith("-") and word != "-":
             parser.error(f"unknown option {word!r}{_meant(parser, word)} (operands that begin with a dash go after --)")
-    _assign(parser, command.operands, [*rest, *operands], namespace)
+    _assign(parser, command, [*rest, *operands], namespace)
     namespace.command = name
     return namespace
 
@@ -263,8 +263,8 @@ def usage(operand: Operand) -> str:
     return {"1": operand.metavar, "?": f"[{operand.metavar}]", "*": f"[{operand.metavar}...]"}[operand.arity]
 
 
-def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], namespace: argparse.Namespace) -> None:
-    rest = list(words)
+def _assign(parser: _Parser, command: Command, words: list[str], namespace: argparse.Namespace) -> None:
+    rest, operands = list(words), command.operands
     for operand in operands:
         if operand.arity == "*":
             setattr(namespace, operand.name, rest)
@@ -280,6 +280,8 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
             parser.error(f"{operand.metavar} {_none_of(value, operand.choices)}")
     if rest:
         hint = " (put several words in quotes)" if operands and operands[0].name in ("query", "pattern") else ""
+        if isinstance(getattr(namespace, "root", None), list):
+            hint = " (for several folders: --root A --root B)"
         parser.error(f"unexpected argument {rest[0]!r}{hint}")
 
 

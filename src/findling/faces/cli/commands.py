@@ -195,6 +195,8 @@ def sync(args: Namespace, session: Session) -> int:
         as_path(name)  # none is empty, which would be the current folder
     if not args.files:
         with session.every(None) as every:
+            if args.json and len(every) > 1:
+                raise InvalidInput("--json works for one project at a time.", remedy="Run it in the folder of one.")
             failed: dict[str, FindlingError] = {}
             done = engine.of_each(every, lambda opened: _sync(args, session, opened, []), failed)
             session.note_problems(failed)
@@ -213,6 +215,8 @@ def sync(args: Namespace, session: Session) -> int:
             # a slip of the pen makes no index in a folder nearby
             if not (engines[root].store_dir.is_dir() or any(map(os.path.lexists, names))):
                 raise NotFound(f"There is no file {names[0]!r}.", remedy=meant(names[0]))
+        if args.json and len(named) > 1:
+            raise InvalidInput("--json works for one project at a time.", remedy="Name files of one.")
         paths = {root: [inside(root, name) for name in names] for root, names in named.items()}
         return max(_sync(args, session, engines[root], paths[root]) for root in named)
 

@@ -174,6 +174,8 @@ class Resolver:
                 found, why = beside, "the only one in this folder"
             elif len(declaring := [each for each in found if each not in defining]) == 1:
                 found, why = declaring, f"declared here, and defined {len(defining)} times"
+        if names.rules.row.namespaces and all(each[1].kind == "module" for each in found):
+            found = found[:1]  # each file that adds to a namespace opens it again
         if len(found) != 1:
             return None
         return Meaning("definition", found[0][0], found[0][1].position, why)
@@ -367,7 +369,8 @@ class Resolver:
         if symbol is None:
             return None
         names = self.names(owner.file)
-        if names.is_type(owner.position):
+        is_namespace = names.rules.row.namespaces and symbol.kind == "module"
+        if is_namespace or names.is_type(owner.position):
             found = self._of_type(owner, name)
             if found is not None or symbol.kind in TYPES:
                 return found

@@ -50,6 +50,12 @@ SCHEMA: Final = "findling"
 CONNECT_S: Final = 10
 """How long a connection may take to be made; a deadline, as a lost host answers nothing."""
 
+AGAIN_S: Final = 5.0
+"""How long nobody waits for a store again after somebody has waited in vain."""
+
+AT_ONCE_S: Final = 1.0
+"""A failure within this time is not remembered: to ask again costs little."""
+
 STATEMENT_MS: Final = 30_000
 """How long one statement of a question may take before the database ends it."""
 
@@ -111,6 +117,19 @@ several folders takes one for each, so those have their own."""
 _of_users_lock = threading.Lock()
 
 
+class _Outage(NamedTuple):
+    """``until``: when (monotonic) the next one may try to connect. ``reason``: why it failed."""
+
+    until: float
+    reason: psycopg.Error
+
+
+_outages: dict[str, _Outage] = {}
+"""By address: the stores that could not be reached. For the whole process, so that threads and roots share them."""
+
+_outages_lock = threading.Lock()
+
+
 class Database:
     """Connections to one store. For any threads. Connects when it is first asked; raises the typed errors only.
 
@@ -145,7 +164,7 @@ class Database:
 
     def connect(self) -> Connection:
         """A connection of its own, for a writer; the caller closes it."""
-        with self._failures():
+        with self._failures(), self._connecting():
             return psycopg.connect(self._info, autocommit=True)
 
     def give_up(self, connection: Connection) -> None:
@@ -160,7 +179,9 @@ class Database:
         connection that was lost since it was used last is no failure."""
         with self._failures():
             for left in range(CONNECTIONS, -1, -1):
-                connection = self._open_connections().pool.getconn()
+                pool = self._open_connections().pool
+                with self._connecting():
+                    connection = pool.getconn()
                 try:
                     self._send(connection, statements, views)
                 except psycopg.OperationalError:
@@ -267,17 +288,37 @@ class Database:
     def _failures(self) -> Iterator[None]:
         try:
             yield
-        except PoolTimeout as error:
-            # The pool keeps the reason to itself: one attempt of ours is told it.
-            try:
-                psycopg.connect(self._info).close()
-            except psycopg.Error as reason:
-                raise self._said(reason) from None
-            raise errors.IndexBusy(
-                f"All {CONNECTIONS} connections to {self.url} are in use.", remedy="Ask again in a moment."
-            ) from error
         except psycopg.Error as error:
             raise self._said(error) from error
+
+    @contextmanager
+    def _connecting(self) -> Iterator[None]:
+        """A block that gets a connection. Once one has waited for it in vain, the others fail at once for `AGAIN_S`;
+        then one of them tries, and the others still fail at once until it has a connection."""
+        began = time.monotonic()
+        with _outages_lock:
+            if (outage := _outages.get(self._info)) is not None:
+                if began < outage.until:
+                    raise outage.reason.with_traceback(None)
+                _outages[self._info] = _Outage(began + 2 * CONNECT_S, outage.reason)
+        try:
+            try:
+                yield
+            except PoolTimeout as error:
+                # The pool keeps the reason to itself: one attempt of ours is told it.
+                psycopg.connect(self._info).close()
+                raise errors.IndexBusy(
+                    f"All {CONNECTIONS} connections to {self.url} are in use.", remedy="Ask again in a moment."
+                ) from error
+        except psycopg.Error as reason:
+            ended = time.monotonic()
+            if outage is not None or ended - began >= AT_ONCE_S:
+                _outages[self._info] = _Outage(ended + AGAIN_S, reason)
+            raise
+        except BaseException:
+            _outages.pop(self._info, None)
+            raise
+        _outages.pop(self._info, None)
 
     def _said(self, error: psycopg.Error) -> errors.FindlingError:
         """What an error of the driver means to a user, and what helps."""
