@@ -165,12 +165,14 @@ class Places:
         """The same as a relative path where the two are unrelated."""
 
     def shown(self, path: str) -> str:
-        """A path from the root, as it is written in the current folder; absolute where the two are unrelated."""
-        if path not in ("", ".") and not self._before.startswith("../"):
+        """A path from the root, or of a file elsewhere, as it is written in the current folder; absolute where the two
+        are unrelated."""
+        if path not in ("", ".") and not self._before.startswith("../") and not Path(path).is_absolute():
             return f"{self._before}{path}"
+        absolute = self._root / path
         if self._current is None:
-            return str(self._root)
-        return os.path.relpath(self._root / path, self._current).replace(os.sep, "/")
+            return str(absolute)
+        return os.path.relpath(absolute, self._current).replace(os.sep, "/")
 
     def from_current(self, path: str) -> str:
         """A path from the root, as it is reached from the current folder, with ``../`` where the two are unrelated.
