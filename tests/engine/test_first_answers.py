@@ -32,6 +32,7 @@ from findling.sources import scan as scanning
 from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
 from findling.sources.selection import DiscoveryOptions
+from findling.store.local.lock import WriterLock
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -185,11 +186,14 @@ class Failing(reading.pool.Worker):
         if self.how == "killed":
             self.start().kill()
             return super().ask(files, time_s)
+        if self.how == "stopped":
+            self.start().send_signal(signal.SIGSTOP)
+            return super().ask(files, time_s)
         raise RuntimeError("can't start new thread")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("how", ["killed", "no thread"])
+@pytest.mark.parametrize("how", ["killed", "stopped", "no thread"])
 def test_a_question_does_not_wait_for_whoever_reads_beside_it_and_fails(how: str) -> None:
     files = [(f"module{number}.py", b"def step(value): ...\n" * 1000) for number in range(60)]
     with Failing(how) as worker:
@@ -202,6 +206,7 @@ def test_a_question_does_not_wait_for_whoever_reads_beside_it_and_fails(how: str
         whole.join(30)
         assert not whole.is_alive()
     assert all(file.reason == "failed" for file in left_out)
+    assert how != "stopped" or not left_out, "what it was to read is read by the one who waits"
 
 
 def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,6 +447,17 @@ def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
         file.truncate(2 << 30)
     with Engine.open(root=folder) as engine:
         answer = engine.search("RetryPolicy")
+    assert answer.hits[0].path == "part3/retrying.py" and answer.coverage.scanned == FILES
+
+
+def test_a_first_question_does_not_wait_for_who_is_about_to_make_the_index(folder: Path) -> None:
+    with Engine.open(root=folder) as engine:
+        engine.search("RetryPolicy")  # makes the folder for the index, and no index
+        lock = WriterLock(engine.store_dir, wait_s=0)
+        try:
+            answer = engine.search("RetryPolicy", wait_s=0.2)
+        finally:
+            lock.release()
     assert answer.hits[0].path == "part3/retrying.py" and answer.coverage.scanned == FILES
 
 

@@ -291,6 +291,8 @@ def nothing_indexed(store: OpenStore) -> bool:
 def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, TreeState | None]:
     """path -> (size, `files.stamp_of`) of what is indexed, None where a run over the whole root must come first; and
     what the listing depended on that this comes from, where that is known."""
+    if not store.exists:  # opening it would make it, and wait for whoever holds the writer's lock
+        return None, None
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
@@ -404,7 +406,11 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
             _note(store, lacks.notes)
             tell(Progress("indexing", 0, len(lacks.files)))
             first = _answer_first(store, _lacking(store, lacks.files), asked, began, worker)
-            first.goes_on = parts.index_jobs.start(store)
+            try:
+                first.goes_on = parts.index_jobs.start(store)
+            except errors.StorageFull as error:  # nobody could finish the index now
+                store.notes.append(str(error))
+                return "stale", DISK_FULL
             return "syncing", "the index is not ready"
     if report is None:
         return BUSY
