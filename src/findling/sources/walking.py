@@ -255,12 +255,22 @@ class Walk:
 
         ``shut``: why untracked files in it are left out, if they are.
         """
-        pending = [(start, shut)]
-        while pending:
+        return all(self.steps(start, shut))
+
+    def steps(self, start: str = "", shut: Refusal | None = None) -> Iterator[bool]:
+        """As `run`, in the order of paths: each folder where its name stands among the files. Stops before and after
+        each folder, so that what was taken by then can be used; gives False where the time is over."""
+        entered = [self._folder(start, shut)]
+        while entered:
             if self._deadline is not None and time.monotonic() > self._deadline:
-                return False
-            pending.extend(reversed(self._folder(*pending.pop())))
-        return True
+                yield False
+                return
+            inside = next(entered[-1], None)
+            if inside is None:
+                entered.pop()
+            else:
+                entered.append(self._folder(*inside))
+            yield True
 
     def take_unmet(self, start: str = "") -> None:
         """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
@@ -270,7 +280,8 @@ class Walk:
         if tracked is None:
             return
         below = f"{start}/" if start else ""
-        unmet = (path for path in tracked.paths.values() if path not in self._met and path.startswith(below))
+        unmet = [path for path in tracked.paths.values() if path not in self._met and path.startswith(below)]
+        self._met.update(unmet)
         if not tracked.sparse:
             self.take_tracked(unmet)
             return
@@ -303,8 +314,9 @@ class Walk:
         for path in paths:
             self._judged(selection.tracked_place(path, own) or selection.by_name(path) or selection.look(path))
 
-    def _folder(self, folder: str, shut: Refusal | None) -> list[tuple[str, Refusal | None]]:
-        """Judge the entries of one folder; returns the folders in it that are to be walked, each with its ``shut``."""
+    def _folder(self, folder: str, shut: Refusal | None) -> Iterator[tuple[str, Refusal | None]]:
+        """Judge the entries of one folder, by name; gives the folders in it that are to be walked, each with its
+        ``shut``."""
         selection, rules = self._selection, self._rules
         full = selection.prefix + folder if folder else selection.root
         try:
@@ -314,7 +326,9 @@ class Walk:
             self._left_out(folder, True, Refusal("unreadable", error.strerror or str(error)))
             if self._recorder is not None:
                 self._recorder.note_unreadable(folder)
-            return []
+            if rules.tracks_below(folder):
+                self.take_unmet(folder)
+            return
         if self._recorder is not None:
             self._recorder.note(folder, entries)
         names = {entry.name for entry in entries}
@@ -323,11 +337,10 @@ class Walk:
             if shut is not None:
                 self._left_out(folder, True, shut)
         if shut is not None and not rules.tracks_below(folder):
-            return []
+            return
         rules.ignoring.rules_in(folder, names)  # remembers them, so that the disk is not asked again
         own = rules.own if rules.own is not None and rules.own.rules_in(folder, names) else None
         prefix = f"{folder}/" if folder else ""
-        inside: list[tuple[str, Refusal | None]] = []
         for entry in entries:
             path = prefix + entry.name
             is_dir = entry.is_dir(follow_symlinks=False)
@@ -340,12 +353,11 @@ class Walk:
                     continue
             refused = shut or rules.refused_entry(selection, folder, entry.name, names, is_dir)
             if is_dir and (refused is None or rules.tracks_below(path)):
-                inside.append((path, refused))
+                yield path, refused
             elif refused is not None:
                 self._left_out(path, is_dir, refused)
             else:
                 self._judged(selection.by_name(path) or self._status(path, entry))
-        return inside
 
     def _status(self, path: str, entry: os.DirEntry[str]) -> Found | SkippedFile | None:
         try:
