@@ -20,7 +20,7 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
-from findling.engine import background_process, first_answers, index_jobs
+from findling.engine import background_process, first_answers, freshness, index_jobs
 from findling.engine.jobs import ENDED, JOBS
 from findling.model import secrets
 from findling.model.errors import Cancelled, NotFound
@@ -268,6 +268,19 @@ def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: py
     assert answer.hits[0].path == "guide.md"  # the nearest
     assert 0 < answer.coverage.scanned < FILES
     assert any("for lack of time" in note for note in answer.notes)
+
+
+def test_where_there_is_no_time_to_list_all_folders_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And calls nothing absent."""
+    monkeypatch.setattr(freshness, "LISTING_S", 0.0)
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("how are requests tried again")
+        assert answer.hits[0].path == "guide.md" and answer.coverage.scanned == 1
+        assert any("some folders were not even listed, for lack of time" in note for note in answer.notes)
+        assert not engine.search("NowhereToBeFound").absent
+    monkeypatch.undo()
+    with Engine.open(root=folder) as engine:
+        assert engine.search("NowhereToBeFound").absent
 
 
 def test_in_the_middle_of_a_rebase(folder: Path) -> None:

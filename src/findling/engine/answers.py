@@ -461,6 +461,8 @@ class UnreadFiles:
         if not self._may_list:
             return None
         store = self._store
+        if store.first_answer is not None and store.first_answer.cut:
+            return None
         try:
             if isinstance(store, RefStore):
                 listed = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted).files

@@ -101,7 +101,8 @@ class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
     empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
-    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
+    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index. ``cut``: there was no
+    time to list all files."""
 
     index: JoinedIndex
     scan: Scan
@@ -111,6 +112,7 @@ class FirstAnswer(Struct):
     embedder: Embedder | None
     index_s: float = 0.0
     goes_on: bool = False
+    cut: bool = False
 
     @property
     def note(self) -> str:
@@ -124,7 +126,9 @@ class FirstAnswer(Struct):
             apart = f" ({count(others, 'other file')} without text that can be read)" if others else ""
             are = "is" if documents == 1 else "are"
             return f"{count(documents, 'document')} here {are} read only for the index{apart}; {self._of_index}."
-        left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
+        missed = [f"{self.scan.left:,} more were not"] if self.scan.left else []
+        missed += ["some folders were not even listed"] if self.cut else []
+        left = f" ({', and '.join(missed)}, for lack of time)" if missed else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {self._of_index}."

@@ -147,11 +147,17 @@ class _Comparison:
 
 class Stream:
     """The files of ``root`` that are to be indexed, as they are met: iterate once. The order is that of `discover`.
-    ``skipped`` and ``notes``, as in `Discovery`, are whole at the end."""
+    ``skipped`` and ``notes``, as in `Discovery`, are whole at the end.
 
-    def __init__(self, root: Path, options: DiscoveryOptions) -> None:
+    ``deadline`` (monotonic seconds): the files nearest to the root come first, and whether there was time for all is in
+    ``complete``.
+    """
+
+    def __init__(self, root: Path, options: DiscoveryOptions, deadline: float | None = None) -> None:
         self.skipped: Sequence[SkippedFile] = []
         self.notes: tuple[str, ...] = ()
+        self.complete = True
+        self._deadline = deadline
         self._selection = Selection(os.path.realpath(root), options)
 
     def __iter__(self) -> Iterator[Found]:
@@ -162,12 +168,12 @@ class Stream:
             yield from sorted(found.files, key=by_name)
             return
         compared = _Comparison({}, lambda: None)
-        listing = _Listing(self._selection, compared, noting=False)
+        listing = _Listing(self._selection, compared, self._deadline, streams=True)
         taken = 0
         for _ in listing.steps():
             yield from compared.added[taken:]
             taken = len(compared.added)
-        self.skipped, self.notes = listing.skipped, listing.notes
+        self.skipped, self.notes, self.complete = listing.skipped, listing.notes, listing.complete
 
 
 def by_name(found: Found) -> str:
@@ -176,24 +182,25 @@ def by_name(found: Found) -> str:
 
 
 class _Listing:
-    """A listing under way, which hands all files to ``compared``. ``noting``: what it depends on is noted.
+    """A listing under way, which hands all files to ``compared``. ``streams``: what is listed is of use also where
+    there is no time for all, and nobody wants to know what it depends on.
 
     At the end: ``tracked`` by git, None where git was not asked; what was ``skipped``; and whether there was time for
     all (``complete``).
     """
 
     def __init__(
-        self, selection: Selection, compared: _Comparison, deadline: float | None = None, *, noting: bool = True
+        self, selection: Selection, compared: _Comparison, deadline: float | None = None, *, streams: bool = False
     ) -> None:
         self.tracked: Tracked | None = None
         self.skipped: list[SkippedFile] = []
         self.notes: tuple[str, ...] = ()
-        self.complete = False
+        self.complete = True
         self._selection = selection
         self._compared = compared
         self._deadline = deadline
         self._top = find_git_top(selection.root)
-        self._noting = noting
+        self._streams = streams
         self._recorder = TreeRecorder(selection, self._top)
 
     @property
@@ -207,13 +214,13 @@ class _Listing:
         try:
             ignored = self._ask_git(begun)
         except ListingFailed as failure:
-            if failure.out_of_time:
+            if failure.out_of_time and not self._streams:
+                self.complete = False
                 return
             ignored = False
             self.notes = (walked_instead(str(failure)),) if top is not None and is_repository(top) else ()
             self._recorder.spoil()
-        self.complete = is_bare(Path(root))  # whose folder is git's own, and holds nobody's files
-        if self.complete:
+        if is_bare(Path(root)):  # its folder is git's own, and holds nobody's files
             return
         yield from self._walk(None if ignored else top)
         tracked = self.tracked
@@ -226,7 +233,10 @@ class _Listing:
         """Learn what git tracks; whether it ignores the root itself. Raises `ListingFailed`."""
         if self._top is None:
             return False
-        with begun or TrackedListing(self._selection.root, self._top, self._deadline) as listing:
+        deadline = self._deadline
+        if deadline is not None and self._streams:  # without git's answer there is still something to list
+            deadline -= (deadline - time.monotonic()) / 2
+        with begun or TrackedListing(self._selection.root, self._top, deadline) as listing:
             if listing.root_is_ignored():
                 return True
             self.tracked = Tracked(listing.listed(), self._recorder.settings)
@@ -234,14 +244,13 @@ class _Listing:
 
     def _walk(self, top: str | None) -> Iterator[None]:
         rules = rules_of(self._selection.root, top, self.tracked, self._recorder.settings)
-        recorder = self._recorder if self._noting else None
+        recorder = None if self._streams else self._recorder
         walk = Walk(self._selection, rules, self._compared.take, recorder, self._deadline)
-        self.skipped = walk.skipped
-        for in_time in walk.steps():
-            if not in_time:
-                self.complete = False
-                return
+        self.skipped, self.complete = walk.skipped, False
+        for in_time in walk.steps(nearest_first=self._streams and self._deadline is not None):
             yield
+            if not in_time:
+                return
         walk.take_unmet()
         self.complete = True
         yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -173,6 +173,9 @@ def _git_files(root: str, top: str | None) -> Iterator[str]:
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
+_CLOCK_EVERY = 256
+"""Entries of a folder between two looks at the clock: some milliseconds."""
+
 _NESTED = ("nested_repository", "a repository of its own, searched when it is named")
 
 
@@ -257,20 +260,27 @@ class Walk:
         """
         return all(self.steps(start, shut))
 
-    def steps(self, start: str = "", shut: Refusal | None = None) -> Iterator[bool]:
+    def steps(self, start: str = "", shut: Refusal | None = None, *, nearest_first: bool = False) -> Iterator[bool]:
         """As `run`, in the order of paths: each folder where its name stands among the files. Stops before and after
-        each folder, so that what was taken by then can be used; gives False where the time is over."""
-        entered = [self._folder(start, shut)]
-        while entered:
-            if self._deadline is not None and time.monotonic() > self._deadline:
+        each folder, so that what was taken by then can be used; gives False where the time is over.
+
+        ``nearest_first``: instead, all folders of one depth come before those in them.
+        """
+        waiting = deque([self._folder(start, shut)])
+        while waiting:
+            if nearest_first:
+                waiting.extend(self._folder(*inside) for inside in waiting.popleft())
+            elif (inside := next(waiting[-1], None)) is None:
+                waiting.pop()
+            else:
+                waiting.append(self._folder(*inside))
+            if self._is_late():
                 yield False
                 return
-            inside = next(entered[-1], None)
-            if inside is None:
-                entered.pop()
-            else:
-                entered.append(self._folder(*inside))
             yield True
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
 
     def take_unmet(self, start: str = "") -> None:
         """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
@@ -341,7 +351,9 @@ class Walk:
         rules.ignoring.rules_in(folder, names)  # remembers them, so that the disk is not asked again
         own = rules.own if rules.own is not None and rules.own.rules_in(folder, names) else None
         prefix = f"{folder}/" if folder else ""
-        for entry in entries:
+        for number, entry in enumerate(entries, 1):
+            if not number % _CLOCK_EVERY and self._is_late():
+                return
             path = prefix + entry.name
             is_dir = entry.is_dir(follow_symlinks=False)
             tracked = None if rules.tracked is None else rules.tracked.path_of(path)
