@@ -102,7 +102,7 @@ class FirstAnswer(Struct):
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
     empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
     for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index. ``cut``: there was no
-    time to list all files."""
+    time to list all files. ``of_all``: ``found`` was listed whole, and whatever the question is about."""
 
     index: JoinedIndex
     scan: Scan
@@ -113,6 +113,7 @@ class FirstAnswer(Struct):
     index_s: float = 0.0
     goes_on: bool = False
     cut: bool = False
+    of_all: bool = False
 
     @property
     def note(self) -> str:

@@ -138,7 +138,7 @@ def freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
                 store.notes.append(str(error))
                 began = time.monotonic()
                 lacks = _not_indexed(store, began)
-                _answer_first(store, lacks.files, asked, began).cut = lacks.cut
+                _answer_first(store, lacks.files, asked, began, cut=lacks.cut)
             found = "stale", DISK_FULL
         if found is not LOOK_AGAIN:
             break
@@ -410,8 +410,8 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
         if lacks is not None:
             _note(store, lacks.notes)
             tell(Progress("indexing", 0, len(lacks.files)))
-            first = _answer_first(store, _lacking(store, lacks.files), asked, began, worker)
-            first.cut = lacks.cut
+            lacking = _lacking(store, lacks.files)
+            first = _answer_first(store, lacking, asked, began, worker, cut=lacks.cut)
             try:
                 first.goes_on = parts.index_jobs.start(store)
             except errors.StorageFull as error:  # nobody could finish the index now
@@ -435,11 +435,20 @@ def _reader_beside(store: OpenStore, asked: Question) -> AbstractContextManager[
 
 
 def _answer_first(
-    store: OpenStore, found: list[Found], asked: Question, began: float, worker: Worker | None = None
+    store: OpenStore,
+    found: list[Found],
+    asked: Question,
+    began: float,
+    worker: Worker | None = None,
+    *,
+    cut: bool | None = None,
 ) -> FirstAnswer:
-    """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question."""
+    """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question. ``cut``: there
+    was no time to list all; None where these are not from a listing."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
     first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began, worker)
+    first.cut = cut is True
+    first.of_all = cut is False and len(wanted) == len(found)
     if len(wanted) < len(found):
         first.index_s = 0.0  # it is that of a part
     return first
