@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -165,6 +166,43 @@ def test_an_older_copy_stands_under_the_file_that_is_meant(engine: Engine) -> No
 )
 def test_who_asks_for_the_older_copy_gets_it(engine: Engine, text: str) -> None:
     assert "src/v1/uploads.py" in paths(ask(engine, text))
+
+
+@pytest.mark.parametrize("text", ["how are parcels weighed", "weighParcel", "weighParcel is not weighed"])
+def test_what_was_built_stands_under_its_source(tmp_path: Path, text: str) -> None:
+    source = """
+/** Weighs a parcel of the morning post on an iron balance, before the driver leaves the yard with horse and cart. */
+export function weighParcel(parcel, balance) {
+  const grams = balance.measure(parcel.contents) + parcel.wrapping * PAPER;
+  return parcel.fragile ? grams + STRAW : grams;
+}
+"""
+    other = """
+/** Sorts letters by street and number, and leaves those without a stamp in the drawer of the old cupboard. */
+export function sortLetters(letters) {
+  return letters.filter((letter) => letter.stamped).sort((one, two) => one.street.localeCompare(two.street));
+}
+"""
+    for path, content in {
+        "lib/weigh.js": source,
+        "lib/sort.js": other,
+        "index.d.ts": source.replace("{", "{ // typed", 1),
+        "index.d.cts": source.replace("{", "{ // typed", 1),
+        "dist/node/post.cjs": other + source,
+        "dist/post.js": source + other,
+        "dist/esm/post.js": other + source + "\nexport default weighParcel;\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content, encoding="utf-8")
+    with Engine.open(root=tmp_path) as opened:
+        opened.index()
+        found = ask(opened, text)
+        built = ask(opened, text, path_globs=("dist/**",))
+    copies = {hit.path: hit.copies for hit in found.hits}
+    assert copies["lib/weigh.js"] == ("dist/esm/post.js", "dist/node/post.cjs", "dist/post.js")
+    assert not any(path.startswith("dist/") for path in copies)
+    assert len({"index.d.ts", "index.d.cts"} & set(copies)) == 1
+    assert len(built.hits) == 1, "one of three is shown where these are asked for"
 
 
 def test_files_that_are_only_called_the_same_are_no_copies(engine: Engine) -> None:

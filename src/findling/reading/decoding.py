@@ -178,7 +178,8 @@ def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | Sk
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
     head = data[:HEAD_BYTES]
-    if looks_minified(head) and not _is_notebook(path, head, decoded.text):
+    # A document may begin with a banner or a table in one long line: then all of it decides.
+    if looks_minified(head) and looks_minified(data) and not _is_notebook(path, head, decoded.text):
         return SkippedFile(path, "minified", "its lines are too long for source code")
     return decoded
 

@@ -118,6 +118,10 @@ class Found(NamedTuple):
     lacking: Mapping[str, float] = {}
 
 
+FOLDED = frozenset(("natural_language", "error", "symbol"))
+"""Intents whose answers show one of several copies; a path means just one of them."""
+
+
 class _Candidates:
     """The files that channels propose within a scope, and what speaks for them."""
 
@@ -270,7 +274,7 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        if chosen.intent == "natural_language" and led is None:
+        if chosen.intent in FOLDED:
             ranked = siblings.fold(self._reader, terms, ranked, scope, max(query.limit, COMPARED))
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)

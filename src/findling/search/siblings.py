@@ -12,6 +12,7 @@ from typing import NamedTuple
 from findling.model import term_rows
 from findling.model.rows import FileRow
 from findling.search.analysis import QueryTerms
+from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.scope import Scope
 from findling.store.protocols import Index
@@ -31,10 +32,15 @@ _ENGLISH = frozenset(("", "en"))
 _LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
 _IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
+_BUILT = r"(?:dist|build)/(?:(?:browser|cjs|es|esm|iife|node|system|umd)/)?"
 _OF_COPIES = re.compile(
-    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE
+    rf"(?<![^/])(?:(?:v\d{{1,4}}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules)/|(?P<built>{_BUILT}))",
+    re.IGNORECASE,
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
+
+_MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
+"""Which kind of module a file of JavaScript or TypeScript is: `index.cjs`, `index.d.mts`."""
 
 SAME_LENGTH = 0.4
 """A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
@@ -42,6 +48,9 @@ SAME_LENGTH = 0.4
 SAME_WORDS, FEW_WORDS = 0.6, 20
 """Of the words of two files, the share that both have, from which on one is a copy of the other: notes on two releases
 are called the same, and share half. Files of so few words, which only gather others, share them anyway."""
+
+ALL_WORDS = 0.9
+"""Of the words of a source file, the share that a bundle has which was built of it and of others."""
 
 OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
@@ -116,6 +125,34 @@ def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> l
         ]
         gone.update(file.entry_id for file in others)
         by_entry[first.entry_id].copies = tuple(sorted(file.path for file in others))
+    return _without_bundles(reader, [item for item in ranked if item.file.entry_id not in gone], most)
+
+
+def _without_bundles(reader: Index, ranked: list[RankedFile], most: int) -> list[RankedFile]:
+    """What was built of several files stands under the likeliest of them, where that one would be shown."""
+    code = [item for item in _foldable(ranked) if item.file.kind == "code"]
+    bundles = [item for item in code if (mark := _OF_COPIES.search(item.file.path)) is not None and mark["built"]]
+    if not bundles:
+        return ranked
+    shown = {item.file.entry_id for item in ranked[:most]}
+    sources = [
+        item
+        for item in code
+        if item.file.entry_id in shown
+        and not _OF_COPIES.search(item.file.path)
+        and not path_flags(item.file.own_path) & OF_PLACES
+    ]
+    rows = reader.terms(item.file.blob_id for item in (*bundles, *sources))
+    words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
+    gone: set[int] = set()
+    for bundle in bundles:
+        everything = words.get(bundle.file.blob_id, frozenset())
+        for source in sources:
+            own = words.get(source.file.blob_id, frozenset())
+            if len(own) >= FEW_WORDS and len(own & everything) >= ALL_WORDS * len(own):
+                source.copies = tuple(sorted((*source.copies, bundle.file.path, *bundle.copies)))
+                gone.add(bundle.file.entry_id)
+                break
     return [item for item in ranked if item.file.entry_id not in gone]
 
 
@@ -128,7 +165,7 @@ def _alike(files: Iterable[FileRow], mark: re.Pattern[str]) -> list[list[tuple[F
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
     found: dict[str, list[tuple[FileRow, _Marked]]] = {}
     for file in files:
-        marked = _marked(file.path, mark)
+        marked = _marked(_MODULE_FORM.sub("", file.path), mark)
         found.setdefault(marked.same, []).append((file, marked))
     return [alike for alike in found.values() if len(alike) > 1]
 
