@@ -457,6 +457,60 @@ def test_impact_follows_callers_step_by_step_and_tells_from_where(project: Opene
     assert steps(engine.impact("read", steps=1)) == steps(engine.callers("read"))
 
 
+def test_what_a_function_gives_has_the_type_of_all_that_it_returns(project: Opened) -> None:
+    engine = project(
+        {
+            "core.py": (
+                "class Box:\n    def fill(self):\n        return self\nclass Bag:\n    def fill(self):\n        ...\n"
+                "def box():\n    found = Box()\n    return found\n"
+                "def either(big):\n    if big:\n        return Box()\n    return Bag()\n"
+                "def some(big):\n    if big:\n        return None\n    return Bag().fill() or Bag()\n"
+            ),
+            "use.py": (
+                "from core import box, either, some\ndef run():\n    box().fill()\n    box().fill().fill()\n"
+                "    either(1).fill()\n    some(1).fill()\n"
+            ),
+        }
+    )
+    found = engine.callers("Box.fill").edges
+    sure = [(edge.line, edge.why) for edge in found if edge.path == "use.py" and edge.grade == "likely"]
+    assert sure == [(3, "returned by box()"), (4, "returned by box()")]
+    assert [edge.line for edge in found if edge.grade == "possible"] == [5, 6]
+
+
+def test_fixtures_of_pytest_are_followed_by_the_names_of_parameters(project: Opened) -> None:
+    engine = project(
+        {
+            "app.py": "class App:\n    def client(self):\n        return Client()\nclass Client:\n    def get(self): 1",
+            "tests/conftest.py": (
+                "import pytest\nfrom app import App\n\n@pytest.fixture\ndef app():\n    yield App()\n\n"
+                "@pytest.fixture\ndef client(app):\n    return app.client()\n"
+            ),
+            "tests/test_app.py": "def test_get(client):\n    client.get()\n\n\ndef test_none(other):\n    other.put()",
+        }
+    )
+    assert [(edge.line, edge.grade) for edge in engine.callers("Client.get", tests=True).edges] == [(2, "likely")]
+    reached = engine.impact("App.client").tests
+    assert [(each.name, each.depth) for each in reached] == [("client", 1), ("test_get", 2)]
+
+
+def test_a_constructor_is_used_where_its_type_is_called(project: Opened) -> None:
+    engine = project(
+        {
+            "core.py": (
+                "class Box:\n    def __init__(self): ...\nclass Crate(Box): ...\nclass Chest(Box):\n"
+                "    def __init__(self):\n        super().__init__()\n"
+            ),
+            "use.py": "from core import Box, Chest, Crate\ndef run(given: Box):\n    Box()\n    Crate()\n    Chest()\n",
+        }
+    )
+    assert [(edge.path, edge.line) for edge in engine.callers("Box.__init__").edges] == [
+        ("core.py", 6),
+        ("use.py", 3),
+        ("use.py", 4),
+    ]
+
+
 def test_impact_goes_neither_through_tests_nor_through_what_is_only_possible(project: Opened) -> None:
     other = "class Other:\n    def open(self): ...\ndef maybe(thing):\n    thing.open()\ndef user():\n    maybe(1)\n"
     engine = project({**CHAIN, "d.py": other})

@@ -14,7 +14,7 @@ from math import inf
 from msgspec import Struct
 
 from findling.model.types import Grade, Step
-from findling.search.edges import Definition, Edge, EdgeSearch
+from findling.search.edges import CONSTRUCTORS, Definition, Edge, EdgeSearch
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.modules import Lines
 from findling.search.ranking.priors import path_flags
@@ -30,7 +30,6 @@ MOST_CALLS = 12
 FAR: Mapping[Grade, float] = {"certain": 1.0, "likely": 1.1, "possible": 3.0}
 """How far a call leads: a sure detour is better than a guess."""
 
-_CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "__construct")
 _NO_CALL = frozenset(("type", "inherit"))
 
 Key = tuple[str, str]
@@ -105,7 +104,7 @@ class _Way:
         the type."""
         if at.symbol.kind not in TYPES or self._by[at.key] is None:
             return [at]
-        names = (*_CONSTRUCTORS, at.symbol.name)
+        names = (*CONSTRUCTORS, at.symbol.name)
         inner = self._index.symbols(at.file.blob_id)
         return [Definition(at.file, row) for row in inner if row.parent == at.symbol.position and row.name in names]
 
@@ -155,7 +154,7 @@ class _Way:
         while name:
             by = self._by.get((edge.file.path, name), edge)
             is_type = by is not None and by.target.symbol.kind in TYPES
-            if by is not edge and (not is_type or inner in ("", *_CONSTRUCTORS, name.rpartition(".")[2])):
+            if by is not edge and (not is_type or inner in ("", *CONSTRUCTORS, name.rpartition(".")[2])):
                 return edge.file.path, name
             name, _, inner = name.rpartition(".")
         return None
