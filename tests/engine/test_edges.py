@@ -358,6 +358,39 @@ def test_what_is_called_from_outside_is_told_without_a_word_of_the_line(project:
     assert engine.callers("A.main").notes == engine.callers("plain").notes == ()
 
 
+def test_what_a_string_names_is_told_as_such(project: Opened) -> None:
+    engine = project(
+        {
+            "config/routes.rb": 'draw do\n  get "/me", to: "users#profile"\n  resources :users\n  get :list\nend\n',
+            "app/users_controller.rb": (
+                "class UsersController\n  before_action :set_user\n  def profile\n  end\n  def show\n  end\n"
+                "  def set_user\n  end\nend\n"
+            ),
+            "app/posts_controller.rb": "class PostsController\n  def profile\n  end\n  def show\n  end\nend\n",
+            "app.py": (
+                "class Desk:\n    def serve(self): ...\ndef greet(name):\n    return getattr(Desk(), name)()\n"
+                'def run():\n    getattr(Desk(), "serve")()\n    print("serve")\n'
+            ),
+            "test_app.py": 'def test_it():\n    with mock.patch("app.greet"): ...\n',
+            "settings.py": 'HOOK = "app.greet"\nOTHER = "other.greet"\n',
+        }
+    )
+    for name, found in {
+        "UsersController.profile": [("config/routes.rb", 2, "likely")],
+        "UsersController.show": [("config/routes.rb", 3, "likely")],
+        "UsersController.set_user": [("app/users_controller.rb", 2, "possible")],
+        "PostsController.profile": [],
+        "PostsController.show": [],
+        "Desk.serve": [("app.py", 6, "possible")],
+        "greet": [("settings.py", 1, "likely"), ("test_app.py", 2, "possible")],
+    }.items():
+        edges = engine.callers(name, tests=True).edges
+        assert [(edge.path, edge.line, edge.grade) for edge in edges if edge.kind == "string"] == found, name
+    note = "What greet calls by getattr in line 4 of app.py is not followed."
+    assert note in engine.callees("greet").notes
+    assert note in engine.trace("greet", "Desk.serve").notes
+
+
 def test_what_replaces_something_in_a_test_registers_nothing(project: Opened) -> None:
     engine = project(
         {

@@ -452,8 +452,9 @@ class SymbolResult(Table, IndexState, frozen=True):
 
 class Edge(Row, Struct, frozen=True):
     """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
-    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
-    rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that is."""
+    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type, read or string; ``why`` says what the
+    grade rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that
+    is."""
 
     path: str
     line: int

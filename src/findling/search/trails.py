@@ -24,6 +24,9 @@ from findling.store.protocols import Index
 FORWARDS, BACKWARDS = 400, 60
 """The most definitions whose calls are followed, and the most whose callers are."""
 
+MOST_THROUGH = 100
+"""Definitions that are named as reached."""
+
 MOST_CALLS = 12
 """The most calls on one way."""
 
@@ -38,12 +41,13 @@ Key = tuple[str, str]
 class Trail(Struct):
     """``steps``: the way, () where there is none. ``reached``: how many definitions the first one reaches.
     ``open_at``: uses in what was reached that have the goal's name and may mean something else.
-    ``cut``: not all of it was looked at."""
+    ``cut``: not all of it was looked at. ``through``: the first ones that were reached, where there is no way."""
 
     steps: tuple[Step, ...]
     reached: int
     open_at: tuple[Edge, ...] = ()
     cut: bool = False
+    through: tuple[Definition, ...] = ()
 
 
 def trail(
@@ -75,7 +79,8 @@ class _Way:
             start = self._reached(back[0])
             assert start is not None
             return Trail(self._steps(start, back), len(self._by), cut=cut)
-        return Trail((), len(self._by), tuple(self._open()), cut or cut_back)
+        reached = (*self._origins, *(edge.target for edge in self._by.values() if edge is not None))
+        return Trail((), len(self._by), tuple(self._open()), cut or cut_back, reached[:MOST_THROUGH])
 
     def _forwards(self) -> tuple[Key | None, bool]:
         """The goal that was reached, if one was, and whether the search ended before everything was looked at."""
