@@ -339,13 +339,14 @@ Role = Literal[
     "called_by",
     "passed_by",
     "used_by",
+    "written_by",
     "decorated_by",
     "inherits",
     "calls",
     "same_in",
 ]
-"""What something is to a definition; ``passed_by`` hands it on without a call, as what registers it does; ``same_in``
-is its twin, such as the asynchronous one."""
+"""What something is to a definition; ``passed_by`` hands it on without a call, as what registers it does; what is
+``written_by`` a line is a field that decides something in it; ``same_in`` is its twin, such as the asynchronous one."""
 
 
 class Relation(Struct, frozen=True):
