@@ -608,7 +608,7 @@ class Query(Struct, frozen=True):
     bodies: Literal["auto", "all", "none"] = "auto"
     brief: bool = False
     place_chars: int = 0
-    frame_chars: int = 420
+    frame_chars: int = 380
     screen_lines: int | None = None
     offset: int = 0
 
