@@ -16,8 +16,8 @@ _FLOW = re.compile(
 )
 
 FIELDS, CALLED = 24, 28
-"""Characters that are written of a step or a relation beside its path and its text: its role and its line; and of a step
-where it is called, with the grade."""
+"""Characters that are written of a step or a relation beside its path and its text: its role and its line; and those
+of a step that say where it is called, and its grade."""
 
 
 def asks_for_a_flow(text: str) -> bool:
