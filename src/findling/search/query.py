@@ -99,17 +99,13 @@ _MIND = frozenset(
 )
 """What these do before a question: "I'd like to find out where ...", "can you show me how ..."."""
 
-_THEN_ASKS = (
-    r"(?=(?:can|could|does|how|i|we|what|when|where|which|who|why|would|any(?:body|one)|some(?:body|one))\b)"
-)
+_THEN_ASKS = r"(?=(?:can|could|does|how|i|we|what|when|where|which|who|why|would|any(?:body|one)|some(?:body|one))\b)"
 _AS_ONE = re.compile(
     r"as an? (?:[\w-]+ )?"
     rf"(?:beginner|contributor|developer|maintainer|newbie|newcomer|reviewer|student|tester|user),?\s+{_THEN_ASKS}",
     re.IGNORECASE,
 )
-_WELL = re.compile(
-    rf"(?:(?:alright|and|but|hmm+|now|okay|ok|so|umm?|well)\b[,.!…]*\s+)+{_THEN_ASKS}", re.IGNORECASE
-)
+_WELL = re.compile(rf"(?:(?:alright|and|but|hmm+|now|okay|ok|so|umm?|well)\b[,.!…]*\s+)+{_THEN_ASKS}", re.IGNORECASE)
 _TO_ME = re.compile(r"\s+(?:for|to)\s+(?:me|us)\Z", re.IGNORECASE)
 _SIGNED = re.compile(
     r"(?<=[.!?])\s+(?i:best|cheers|greetings|(?:best|kind) regards|regards|thanks|thank you)[,.!]*\s+"
