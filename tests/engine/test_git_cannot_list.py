@@ -184,7 +184,7 @@ def test_not_looking_and_never_indexing_are_no_changes(tmp_path: Path) -> None:
     with Engine.open(root=tmp_path) as engine:
         engine.index()
         for answer in (engine.search("first", wait_s=0), engine.symbols("first", wait_s=0)):
-            assert (answer.freshness, answer.stale_reason) == ("stale", "files were not looked at, as asked")
+            assert (answer.freshness, answer.stale_reason) == ("stale", "files were not checked for changes, as asked")
         assert engine.symbols("first").stale_reason == ""
         write(tmp_path, "b.py", "x = 1\n")
         write(tmp_path, "c.py", "x = 1\n")

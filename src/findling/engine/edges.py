@@ -604,4 +604,4 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."
+        yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."

@@ -117,7 +117,8 @@ class FirstAnswer(Struct):
             others = len(self.found) - documents
             apart = f" ({count(others, 'other file')} without text that can be read)" if others else ""
             are = "is" if documents == 1 else "are"
-            return f"{count(documents, 'document')} here {are} read only for the index{apart}; {self._of_index}."
+            here = f"{count(documents, 'document')} here {are} searched once there is an index"
+            return f"{here}{apart}; {self._of_index}."
         left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
