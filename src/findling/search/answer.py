@@ -351,7 +351,9 @@ def judge(found: Found) -> Confidence:
         Reason("phrase", PHRASE * phrase, "neighbouring words of the query stand together in one place"),
         Reason("named", NAMED * named, "the name or the quoted text that was asked for occurs"),
         Reason("advice", ADVICE * wants_advice, "a question for advice rarely has the words of the documents"),
-        Reason("lacking", LACKING * lacks, f"the first file lacks {', '.join(map(repr, lacking)) or 'what was asked for'}"),
+        Reason(
+            "lacking", LACKING * lacks, f"the first file lacks {', '.join(map(repr, lacking)) or 'what was asked for'}"
+        ),
         Reason("absent", ABSENT * absent, "what was asked for by name does not occur"),
     )
     value = 1.0 / (1.0 + math.exp(-sum(share.value for share in shares)))

@@ -99,7 +99,10 @@ def _ollama(loaded: Loaded | None) -> Check:
 
 def _model() -> Check:
     """The bundled model, whichever is chosen: it needs nothing that could be missing."""
-    made, problem = _tried_out(open_embedder())
+    try:
+        made, problem = _tried_out(open_embedder())
+    except errors.EmbedderUnavailable as error:
+        return Check("model", "broken", error.message, reinstall_command())
     if problem:
         return Check("model", "broken", f"the bundled {made.model} {problem}", reinstall_command())
     words = f"{made.model}, bundled, embedded a sentence in {made.dimensions} dimensions; it needs no Ollama"
