@@ -206,7 +206,7 @@ def test_sync_says_of_each_named_path_whether_it_is_in(tmp_path: Path, capsys: p
     assert sync("a.py", "odd.bin") == 1
     capsys.readouterr()
     assert sync("odd.bin") == 1, "nothing has changed, and it is still left out"
-    assert "not indexed: odd.bin  binary" in capsys.readouterr().err
+    assert f"not indexed: {tmp_path}/odd.bin  binary" in capsys.readouterr().err
     assert sync("a.py", "never.py") == 1
     (tmp_path / "a.py").unlink()
     assert sync("a.py") == 0, "that it is gone is taken in"

@@ -83,7 +83,7 @@ def without(line: dict[str, Any], key: str) -> dict[str, Any]:
             r"line 2: Expected `int \| null`, got `str` - at .*start_line`",
         ),
         (FILES, "line 2: line 1 has the same id, 'r#0'"),
-        (SPANS, "line 2: it is of the other form"),
+        (SPANS, "line 2: it has the other form"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: Any, words: str) -> None:

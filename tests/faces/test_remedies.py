@@ -469,6 +469,13 @@ def doctor_not_published(stage: Stage) -> Typed:
     return ("doctor",)
 
 
+def new_beside_what_is_published(stage: Stage) -> Typed:
+    nothing_shared(stage)
+    stage.run("index")
+    stage.write("new.py")
+    return "why", "new.py"
+
+
 def no_collection(stage: Stage) -> Typed:
     shared(stage)
     return "search", "hello", "--collection", "shop"
@@ -602,6 +609,7 @@ CASES = (
     Case("Run 'findling index --store {…} PATH'; it makes one.", nothing_shared, given={"PATH": "."}, store=True),
     Case("Run 'findling index --store {…} {…}'.", not_published, store=True),
     Case("'findling index --store {…} {…}' makes one", doctor_not_published, store=True),
+    Case("'findling index' with the same store publishes it.", new_beside_what_is_published, store=True),
     Case(
         "'findling index --store {…} --collection NAME PATH' publishes one.",
         no_collection,
