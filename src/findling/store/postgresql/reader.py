@@ -66,6 +66,9 @@ _FILE = (
 )
 _FROM = "FROM entries e JOIN contents c USING (content_id) "
 
+_FEW = 400
+"""So many files of a pattern come with their rows at once; of more, whoever needs them asks."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
@@ -891,7 +894,15 @@ class PostgresIndex:
     def containing(self, plan: TrigramPlan) -> Collection[int]:
         views = tuple(self._ids)
         condition, values = _holding(plan, views)
-        rows = self._list(f"SELECT e.entry_id FROM entries e WHERE e.{_OURS} AND {condition}", (views, *values))
+        rows = self._list(
+            "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
+            f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {_FEW} AS few FROM e) "
+            f"SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
+            "UNION ALL "
+            f"SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
+            (views, *values),
+        )
+        self._note_files(row for row in rows if row[1] is not None)
         return list(map(itemgetter(0), rows))
 
 
