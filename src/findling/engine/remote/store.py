@@ -31,6 +31,9 @@ SCHEMA_VERSION = 1
 
 ALL_COLLECTIONS = "*"
 
+LATE_S = 1.0
+"""A replica that is less behind is as fresh as its primary server."""
+
 
 def proposing(config: Config) -> Engine | None:
     """What proposes for the shared store in place of PostgreSQL. Raises `ConfigError` without its package."""
@@ -164,6 +167,13 @@ class RemoteStore(OpenStore):
     @property
     def reader(self) -> PostgresIndex:
         return self.remote
+
+    @property
+    def late(self) -> str:  # type: ignore[override]
+        seconds = self.remote.totals.late_s
+        if seconds < LATE_S:
+            return ""
+        return f"The store is a replica, and {seconds:,.0f} s behind what was published."
 
     @property
     def generation(self) -> str:
