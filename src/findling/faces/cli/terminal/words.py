@@ -90,6 +90,7 @@ ROLES: Mapping[Role, str] = {
     "called_by": "called by",
     "passed_by": "passed on by",
     "used_by": "used by",
+    "written_by": "written by",
     "decorated_by": "decorated by",
     "inherits": "inherits",
     "calls": "calls",
