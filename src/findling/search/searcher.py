@@ -130,6 +130,8 @@ class _Candidates:
         """Entry -> its place, from 1, among those that vectors propose."""
         self.entries: dict[int, None] = {}
         self.evidence = Evidence(keyword.KeywordHits({}, {}), {}, None)
+        self.is_typed = False
+        """Whether the query is the first line of a definition."""
 
     def take(self, channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
         """The first ``most`` proposals of the scope become candidates."""
@@ -263,7 +265,12 @@ class Searcher:
                 lambda _: self._ask(pasted.prose, _plan_of_prose(query), scope, gated=query.gate is not None),
                 lambda index: lookup_ahead(index, pasted, scope, ()),
             )
-        candidates = self._propose_by_text(terms, chosen, scope, gated=query.gate is not None, typed=query.text)
+        candidates = self._proposed(terms, chosen, scope, gated=query.gate is not None, typed=query.text)
+        prose: _Candidates | None = None  # proposed for before a text is read, so that all texts come together
+        if pasted and pasted.prose:
+            prose = self._proposed(analyse(pasted.prose), _plan_of_prose(query), scope)
+            self._reader.ahead(lambda index: lookup_ahead(index, pasted, scope, list(candidates.entries)))
+        candidates = self._with_messages(terms, chosen, candidates)
         text: TextOrder | None = None
         skip: Skip | None = None
         failed: EmbedderUnavailable | None = None
@@ -273,7 +280,7 @@ class Searcher:
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
         titled = set(candidates.entries)
-        led = self._led(query, pasted, scope, candidates, by_meaning=skip is None) if pasted else None
+        led = self._led(query, pasted, candidates, prose, by_meaning=skip is None) if pasted else None
         if skip is None and "semantic" in chosen.channels:
             skip, failed = self._propose_by_meaning(terms, chosen, candidates)
             titled.update(candidates.near)
@@ -319,12 +326,15 @@ class Searcher:
             lacking=self._lacking(terms, ranked[0]) if ranked else {},
         )
 
-    def _led(self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool) -> Led:
-        """Where the other parts of a pasted text lead; these files become candidates of its title."""
-        led = lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
-        if pasted.prose:
+    def _led(
+        self, query: Query, pasted: Pasted, candidates: _Candidates, prose: _Candidates | None, *, by_meaning: bool
+    ) -> Led:
+        """Where the other parts of a pasted text lead; these files become candidates of its title. ``prose``: those of
+        its prose."""
+        led = lookup(self._reader, self._read_lines, pasted, candidates.scope, list(candidates.entries))
+        if prose is not None:
             terms, chosen = analyse(pasted.prose), _plan_of_prose(query)
-            found = self._propose_by_text(terms, chosen, scope)
+            found = self._with_messages(terms, chosen, prose)
             if by_meaning and "semantic" in chosen.channels:
                 self._propose_by_meaning(terms, chosen, found)
             ranked = self._rank(terms, chosen, found)[:PROSE_FILES]
@@ -514,6 +524,12 @@ class Searcher:
     ) -> _Candidates:
         """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all. ``typed``:
         the query as it was, which may be the first line of a definition."""
+        return self._with_messages(terms, chosen, self._proposed(terms, chosen, scope, gated=gated, typed=typed))
+
+    def _proposed(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False, typed: str = ""
+    ) -> _Candidates:
+        """As `_propose_by_text`, before any text was read."""
         reader = self._reader
         found = _Candidates(reader, scope)
         text = found.evidence.keyword
@@ -549,15 +565,21 @@ class Searcher:
                 exact = {}
             found.take("exact", exact, EXACT_FILES)
         reader.ahead(*self._evidence_asks(terms, scope, found, quick))
-        said: dict[int, messages.Said] = {}
-        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
-            said = messages.find(reader, self._read_lines, terms.text, scope, list(found.entries))
-            if said:  # what a message quotes was filled in, and stands anywhere
-                exact = {entry: line for entry, line in exact.items() if entry in said}
-                found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         exact_value = RARE if chosen.is_code or written else 1.0
-        exact = written or exact
-        found.evidence = Evidence(text, definitions, None, exact, asked_paths, said, exact_value)
+        found.evidence = Evidence(text, definitions, None, written or exact, asked_paths, {}, exact_value)
+        found.is_typed = bool(written)
+        return found
+
+    def _with_messages(self, terms: QueryTerms, chosen: Plan, found: _Candidates) -> _Candidates:
+        """The candidates with the files that say a message."""
+        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
+            said = messages.find(self._reader, self._read_lines, terms.text, found.scope, list(found.entries))
+            if said:
+                exact = found.evidence.exact
+                if not found.is_typed:  # what a message quotes was filled in, and stands anywhere
+                    exact = {entry: line for entry, line in exact.items() if entry in said}
+                found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
+                found.evidence = replace(found.evidence, exact=exact, messages=said)
         return found
 
     def _ask(self, text: str, chosen: Plan, scope: Scope, *, gated: bool) -> None:
