@@ -212,8 +212,8 @@ def first_answer(
         reader = opened.on_disk
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
-            indexed = None if reader.manifest is None else reader
-            known = reader.listed.known_files() if indexed is not None else {}
+            known = reader.listed.known_files() if reader.manifest is not None else {}
+            indexed = reader if known else None
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))
     lacking = [file for file in found if known.get(file[0]) != file[1:]]  # without what was indexed meanwhile

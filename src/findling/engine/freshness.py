@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from findling import sources
+from findling import reading, sources
 from findling.embedding import BUNDLED
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
@@ -23,7 +23,6 @@ from findling.engine.store import CHECK_PAUSE, WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, IndexReport, Progress, TreeState
-from findling.reading.pool import start_ahead
 from findling.store import local as stored
 from findling.store.local.schema import FAILED, UNREAD
 
@@ -431,7 +430,9 @@ def _reader_beside(store: OpenStore, asked: Question) -> AbstractContextManager[
     if store.kept is not None or (os.cpu_count() or 1) == 1:
         return nullcontext()
     expected = store.semantics.expected() if asked.embed else None
-    return start_ahead(store.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
+    return reading.start_ahead(
+        store.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED
+    )
 
 
 def _answer_first(

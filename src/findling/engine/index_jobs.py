@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
-from findling.engine.jobs import PROCESS, Job, Records, RunningJob, start_process
+from findling.engine.jobs import ASK_AGAIN, PROCESS, Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.engine.store import CHECK_PAUSE, OpenStore
 from findling.model.errors import FindlingError, NotFound, StorageFull
@@ -81,7 +81,7 @@ def _jobs_over(store: OpenStore) -> list[Job]:
 def _failure_of(jobs: Sequence[Job]) -> Iterator[str]:
     """A note that the last of these jobs failed, if it did."""
     if jobs and jobs[0].state == "failed":
-        yield f"The last run over this folder failed: {jobs[0].error}"
+        yield f"The last run over this folder failed: {jobs[0].error.removesuffix(ASK_AGAIN)}"
 
 
 def stop(store: OpenStore) -> int:
@@ -245,7 +245,7 @@ def start(store: OpenStore) -> bool:
     jobs = _jobs_over(store)
     if any(job.is_active for job in jobs):
         return True
-    store.notes += _failure_of(jobs)
+    store.notes += (f"{failed} Another one begins." for failed in _failure_of(jobs))
     low = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
     try:
         job = queue(store.directory, store.manifest_key)

@@ -50,7 +50,8 @@ _NUMBER_BYTES: Final = 20
 TOLD_EVERY_S: Final = 1.0
 """Between two tellings of a run, and before the first: most runs are over by then, and write nothing."""
 
-ENDED: Final = "The process that ran it ended before it was done. Ask for it again."
+ASK_AGAIN: Final = " Ask for it again."
+ENDED: Final = f"The process that ran it ended before it was done.{ASK_AGAIN}"
 CANCELLED: Final = "It was cancelled."
 
 _ID = re.compile(r"[0-9a-f]{12}")
