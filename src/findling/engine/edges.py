@@ -458,14 +458,15 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     """The fields of an answer about the index that it was made from."""
     with searched.index.snapshot():
         every = [coverage_of_names(each) for each in searched.collections]
+        freshness, stale_reason = searched.freshness(fresh)
     covered = joined_coverage(every, searched.roots)
     return {
-        "freshness": fresh.freshness,
+        "freshness": freshness,
         "completeness": "partial" if covered.unfinished or covered.unread else "complete",
         "coverage": covered,
         "took_ms": (time.monotonic() - fresh.started) * 1000,
         "notes": (*searched.take_notes(), *not_searched(searched, every), *notes),
-        "stale_reason": fresh.stale_reason,
+        "stale_reason": stale_reason,
     }
 
 

@@ -66,6 +66,8 @@ class OpenStore:
     lasting: ClassVar[bool] = False
     far: ClassVar[bool] = False
     """Whether it takes a round trip over a network to ask the index anything."""
+    late: str = ""
+    """Why what is searched lags behind what was published, as a sentence; '' where it does not."""
 
     def __init__(self, collection: Collection, *, recipe: Recipe | None = None, config: Config | None = None) -> None:
         self.collection = collection
