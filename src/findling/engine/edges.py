@@ -458,14 +458,15 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     """The fields of an answer about the index that it was made from."""
     with searched.index.snapshot():
         every = [coverage_of_names(each) for each in searched.collections]
+        freshness, stale_reason = searched.freshness(fresh)
     covered = joined_coverage(every, searched.roots)
     return {
-        "freshness": fresh.freshness,
+        "freshness": freshness,
         "completeness": "partial" if covered.unfinished or covered.unread else "complete",
         "coverage": covered,
         "took_ms": (time.monotonic() - fresh.started) * 1000,
         "notes": (*searched.take_notes(), *not_searched(searched, every), *notes),
-        "stale_reason": fresh.stale_reason,
+        "stale_reason": stale_reason,
     }
 
 
@@ -633,4 +634,4 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."
+        yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."
