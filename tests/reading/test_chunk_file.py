@@ -48,10 +48,10 @@ def test_pictures_do_not_make_a_notebook_a_minified_file() -> None:
         assert isinstance(left_out, SkippedFile) and left_out.reason == "minified", path
 
 
-def test_a_document_that_begins_with_one_long_line_is_read() -> None:
-    banner = b'<a href="https://a.org/?x&#x3D;1"><img/></a>' * 200
-    assert isinstance(prepare("README.md", banner + b"\n\n" + b"A paragraph of words.\n\n" * 200), Reading)
-    assert isinstance(prepare("README.md", banner), SkippedFile)
+def test_a_page_that_begins_with_a_table_of_pictures_is_read() -> None:
+    table = "".join(f'<td><img src="https://example.org/{number}.svg"/></td>' for number in range(200))
+    made = prepare("README.md", f"<table>{table}</table>\n\n# Usage\n\nCall it.\n".encode())
+    assert isinstance(made, Reading) and made.chunks
 
 
 def test_notebook_cells_are_chunks_of_the_raw_file() -> None:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from findling.model import term_rows
 from findling.model.rows import FileRow
 from findling.search.analysis import QueryTerms
-from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.scope import Scope
 from findling.store.protocols import Index
@@ -32,15 +31,21 @@ _ENGLISH = frozenset(("", "en"))
 _LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
 _IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
-_BUILT = r"(?:dist|build)/(?:(?:browser|cjs|es|esm|iife|node|system|umd)/)?"
 _OF_COPIES = re.compile(
-    rf"(?<![^/])(?:(?:v\d{{1,4}}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules)/|(?P<built>{_BUILT}))",
+    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules"
+    r"|(?:dist|build)(?:/(?:browser|cjs|es|esm|iife|node|system|umd))?)/",
     re.IGNORECASE,
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
 
+_BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
+
 _MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
 """Which kind of module a file of JavaScript or TypeScript is: `index.cjs`, `index.d.mts`."""
+
+HELD, LEAST_HELD = 0.8, 2
+"""Of a source file's words, the share that a file in a folder of built ones has if it was built from it, among others:
+a bundle holds several of the sources that are shown."""
 
 SAME_LENGTH = 0.4
 """A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
@@ -49,14 +54,14 @@ SAME_WORDS, FEW_WORDS = 0.6, 20
 """Of the words of two files, the share that both have, from which on one is a copy of the other: notes on two releases
 are called the same, and share half. Files of so few words, which only gather others, share them anyway."""
 
-ALL_WORDS = 0.9
-"""Of the words of a source file, the share that a bundle has which was built of it and of others."""
-
 OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
 
+BUILT = frozenset(("build", "builds", "built", "bundle", "bundled", "bundles", "dist"))
+"""Words of a question that means what was built."""
 
-TO_THE_LETTER = ("asked_path", "exact", "message")
+
+TO_THE_LETTER = ("asked_path", "exact", "message", "frame", "quoted_there")
 """Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
 
 
@@ -72,6 +77,32 @@ def fold(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: 
     """The files in their order, without those that stand under another, which knows them. ``most`` are shown."""
     kept = _without_translations(reader, terms, ranked, scope, most)
     return kept if terms.wants & OLDER else _without_copies(reader, kept, most)
+
+
+def without_bundles(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """The files in their order, without those that were built from several sources which are shown: they stand under
+    the likeliest of these. ``most`` are shown."""
+    code = [item for item in ranked if item.file.kind == "code"]
+    bundles = [(item, found.start()) for item in code if (found := _BUILT.search(item.file.path))]
+    sources = [item for item in code[:most] if not _OF_COPIES.search(item.file.path)]
+    if not bundles or len(sources) < LEAST_HELD or not BUILT.isdisjoint(terms.words):
+        return list(ranked)
+    rows = reader.terms(item.file.blob_id for item in (*sources, *(bundle for bundle, _ in bundles)))
+    words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
+    gone: set[int] = set()
+    for bundle, at in bundles:
+        all_words, folder = words.get(bundle.file.blob_id, frozenset()), bundle.file.path[:at]
+        held = [
+            item
+            for item in sources
+            if item.file.path.startswith(folder) and _holds(all_words, words.get(item.file.blob_id, frozenset()))
+        ]
+        asked = [signal for signal in TO_THE_LETTER if bundle.values.get(signal)]
+        first = next((item for item in held if all(item.values.get(signal) for signal in asked)), None)
+        if first is not None and len(held) >= LEAST_HELD:
+            gone.add(bundle.file.entry_id)
+            first.copies = tuple(sorted((*first.copies, bundle.file.path)))
+    return [item for item in ranked if item.file.entry_id not in gone]
 
 
 def _without_translations(
@@ -125,34 +156,6 @@ def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> l
         ]
         gone.update(file.entry_id for file in others)
         by_entry[first.entry_id].copies = tuple(sorted(file.path for file in others))
-    return _without_bundles(reader, [item for item in ranked if item.file.entry_id not in gone], most)
-
-
-def _without_bundles(reader: Index, ranked: list[RankedFile], most: int) -> list[RankedFile]:
-    """What was built of several files stands under the likeliest of them, where that one would be shown."""
-    code = [item for item in _foldable(ranked) if item.file.kind == "code"]
-    bundles = [item for item in code if (mark := _OF_COPIES.search(item.file.path)) is not None and mark["built"]]
-    if not bundles:
-        return ranked
-    shown = {item.file.entry_id for item in ranked[:most]}
-    sources = [
-        item
-        for item in code
-        if item.file.entry_id in shown
-        and not _OF_COPIES.search(item.file.path)
-        and not path_flags(item.file.own_path) & OF_PLACES
-    ]
-    rows = reader.terms(item.file.blob_id for item in (*bundles, *sources))
-    words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
-    gone: set[int] = set()
-    for bundle in bundles:
-        everything = words.get(bundle.file.blob_id, frozenset())
-        for source in sources:
-            own = words.get(source.file.blob_id, frozenset())
-            if len(own) >= FEW_WORDS and len(own & everything) >= ALL_WORDS * len(own):
-                source.copies = tuple(sorted((*source.copies, bundle.file.path, *bundle.copies)))
-                gone.add(bundle.file.entry_id)
-                break
     return [item for item in ranked if item.file.entry_id not in gone]
 
 
@@ -197,6 +200,10 @@ def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scop
         if file is not None and file.path != first.path and scope.has(file.entry_id) and _as_long(file, first):
             found.add(file.path)
     return found
+
+
+def _holds(bundle: Set[int], source: Set[int]) -> bool:
+    return len(source) >= FEW_WORDS and len(source & bundle) >= HELD * len(source)
 
 
 def _share_words(one: Set[int], other: Set[int]) -> bool:
