@@ -177,7 +177,7 @@ class OpenStore:
         if chunking in (None, self.configuration.chunking):
             return ""
         if chunking == READ_OTHERWISE:
-            return "This version reads files in another way"
+            return "This version of findling reads files in another way"
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
         return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"

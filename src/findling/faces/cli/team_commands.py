@@ -236,7 +236,7 @@ def _group(opened: Team, args: Namespace) -> Answer:
     (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
     if what == "remove" and not names:
         return _said("group", f"{group} removed")
-    return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
+    return _said("group", f"{group} {'has' if what == 'add' else 'no longer has'} {', '.join(names) or 'nobody'}")
 
 
 def _judge(opened: Team, args: Namespace) -> Answer:
@@ -250,14 +250,14 @@ def _judge(opened: Team, args: Namespace) -> Answer:
         return _said("right", f"{group} is neither allowed nor denied {collection} any more")
     known = _rights(opened).judge(group, collection, allowed=args.action == "allow")
     words = f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}"
-    return _said("right", words if known else f"{words}; there is no such collection by now")
+    return _said("right", words if known else f"{words}; there is no such collection yet")
 
 
 def _token(opened: Team, args: Namespace) -> Answer:
     rights = _rights(opened)
     if len(args.subjects) == 2 and args.subjects[0] == "revoke":
         rights.revoke(args.subjects[1])
-        return _said("token", f"{args.subjects[1]} has none any more")
+        return _said("token", f"that of {args.subjects[1]} is revoked")
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team token NAME, or token revoke NAME")
     token = rights.new_token(args.subjects[0])
