@@ -25,7 +25,7 @@ from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
-from findling.search.absence import ALL_READ, NONE, Absence, Claims, Unread, Verdict, claims, to_the_letter
+from findling.search.absence import ALL_READ, Absence, Claims, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, analyse
 from findling.search.body import Body
 from findling.search.exact import ExactSource
@@ -213,18 +213,21 @@ class Searcher:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
 
     def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
-        """What of a question does not occur."""
+        """What of a question does not occur. By meaning what is like that is found all the same."""
         asked = self._claims(query, guess)
         if not asked.these:
             return Verdict()
         if query.weights is None and _pasted_in(query) is None:  # most do occur: what proposes comes with their texts
             is_gated = query.gate is not None
             self._reader.ahead(lambda _: self._ask(query.text, self._plan(query, guess), scope, gated=is_gated))
-        return self._absence(unread, scope).of(without_form(query.text), asked)
+        found = self._absence(unread, scope).of(without_form(query.text), asked)
+        if query.mode != "semantic":
+            return found
+        return Verdict(tuple(replace(each, whole=False) for each in found.absent), notes=found.notes)
 
     def _claims(self, query: Query, guess: IntentGuess) -> Claims:
         """What a question says that there is."""
-        return NONE if query.mode == "semantic" else claims(without_form(query.text), guess.intent, self._is_word)
+        return claims(without_form(query.text), guess.intent, self._is_word)
 
     def absent(self, text: str, *, unread: Unread, scope_path: str = "") -> tuple[Absent, ...]:
         """What of a question is known not to occur, without an answer to it."""

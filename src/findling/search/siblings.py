@@ -113,7 +113,7 @@ def _without_translations(
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
     files = [item.file for item in by_entry.values()]
-    for first, others, mark in pages(files, english=terms.meant == terms.text, shown=shown):
+    for first, others, mark in pages(files, english=terms.is_english, shown=shown):
         gone.update(other.entry_id for other in others)
         if others and first.entry_id in shown:
             every = {other.path for other in others} | _other_languages(reader, first, mark, scope)
@@ -138,6 +138,22 @@ def pages(
         ]
         first = plain[0] if plain and english else alike[0][0]
         yield first, [file for file, _ in alike if file is not first and _as_long(file, first)], marks[0]
+
+
+class Folded(NamedTuple):
+    """``gone``: the entries of translations of a page that is there, too. ``translations``: those of each page that
+    stands for some, by its entry."""
+
+    gone: frozenset[int]
+    translations: dict[int, list[FileRow]]
+
+
+def in_one_language(files: Iterable[FileRow], *, english: bool) -> Folded:
+    """Which of these documents, the best first, stand under another that is the same page. As in `pages`."""
+    every = list({file.entry_id: file for file in files}.values())
+    found = {first.entry_id: others for first, others, _ in pages(every, english=english) if others}
+    gone = frozenset(other.entry_id for others in found.values() for other in others)
+    return Folded(gone, found)
 
 
 def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
