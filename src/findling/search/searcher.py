@@ -299,11 +299,10 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        if led is None:
-            most = max(query.limit, COMPARED)
-            if chosen.intent == "natural_language":
-                ranked = siblings.fold(self._reader, terms, ranked, scope, most)
-            ranked = siblings.without_bundles(self._reader, terms, ranked, most)
+        most = max(query.limit, COMPARED)
+        if led is None and chosen.intent == "natural_language":
+            ranked = siblings.fold(self._reader, terms, ranked, scope, most)
+        ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]

@@ -32,11 +32,16 @@ _LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
 _IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
 _OF_COPIES = re.compile(
-    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE
+    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules"
+    r"|(?:dist|build)(?:/(?:browser|cjs|es|esm|iife|node|system|umd))?)/",
+    re.IGNORECASE,
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
 
 _BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
+
+_MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
+"""Which kind of module a file of JavaScript or TypeScript is: `index.cjs`, `index.d.mts`."""
 
 HELD, LEAST_HELD = 0.8, 2
 """Of a source file's words, the share that a file in a folder of built ones has if it was built from it, among others:
@@ -56,7 +61,7 @@ BUILT = frozenset(("build", "builds", "built", "bundle", "bundled", "bundles", "
 """Words of a question that means what was built."""
 
 
-TO_THE_LETTER = ("asked_path", "exact", "message")
+TO_THE_LETTER = ("asked_path", "exact", "message", "frame", "quoted_there")
 """Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
 
 
@@ -179,7 +184,7 @@ def _alike(files: Iterable[FileRow], mark: re.Pattern[str]) -> list[list[tuple[F
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
     found: dict[str, list[tuple[FileRow, _Marked]]] = {}
     for file in files:
-        marked = _marked(file.path, mark)
+        marked = _marked(_MODULE_FORM.sub("", file.path), mark)
         found.setdefault(marked.same, []).append((file, marked))
     return [alike for alike in found.values() if len(alike) > 1]
 
