@@ -83,6 +83,7 @@ def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverag
         skipped=dict(skipped),
         complete=all(each.complete for each in found),
         scanned=sum(each.scanned for each in found),
+        only_scanned=sum(each.only_scanned for each in found),
         vectors_wanted=any(each.vectors_wanted for each in found),
     )
 
@@ -222,7 +223,7 @@ def _remote_status(store: RemoteStore) -> Status:
         return replace(
             found,
             store=store.database.url,
-            freshness="fresh" if manifest else "stale",
+            freshness="fresh" if manifest and not store.late else "stale",
             schema_version=SCHEMA_VERSION,
             coverage=coverage_of(store, reader.models.id_of(embedder.fingerprint.id) if embedder else None),
             symbols=totals.symbols,
@@ -234,6 +235,7 @@ def _remote_status(store: RemoteStore) -> Status:
             skipped=tuple(SkippedFile(*row) for row in reader.left_out()),
             notes=(
                 *found.notes,
+                *([store.late] if store.late else ()),
                 *([store.semantics.problem] if store.semantics.problem else ()),
                 *([f"Milvus: {remote.said_of(store.database, engine)}"] if engine else ()),
             ),

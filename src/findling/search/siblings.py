@@ -32,9 +32,20 @@ _LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
 _IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
 _OF_COPIES = re.compile(
-    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE
+    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules"
+    r"|(?:dist|build)(?:/(?:browser|cjs|es|esm|iife|node|system|umd))?)/",
+    re.IGNORECASE,
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
+
+_BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
+
+_MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
+"""Which kind of module a file of JavaScript or TypeScript is: `index.cjs`, `index.d.mts`."""
+
+HELD, LEAST_HELD = 0.8, 2
+"""Of a source file's words, the share that a file in a folder of built ones has if it was built from it, among others:
+a bundle holds several of the sources that are shown."""
 
 SAME_LENGTH = 0.4
 """A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
@@ -46,8 +57,11 @@ are called the same, and share half. Files of so few words, which only gather ot
 OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
 
+BUILT = frozenset(("build", "builds", "built", "bundle", "bundled", "bundles", "dist"))
+"""Words of a question that means what was built."""
 
-TO_THE_LETTER = ("asked_path", "exact", "message")
+
+TO_THE_LETTER = ("asked_path", "exact", "message", "frame", "quoted_there")
 """Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
 
 
@@ -65,6 +79,32 @@ def fold(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: 
     return kept if terms.wants & OLDER else _without_copies(reader, kept, most)
 
 
+def without_bundles(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """The files in their order, without those that were built from several sources which are shown: they stand under
+    the likeliest of these. ``most`` are shown."""
+    code = [item for item in ranked if item.file.kind == "code"]
+    bundles = [(item, found.start()) for item in code if (found := _BUILT.search(item.file.path))]
+    sources = [item for item in code[:most] if not _OF_COPIES.search(item.file.path)]
+    if not bundles or len(sources) < LEAST_HELD or not BUILT.isdisjoint(terms.words):
+        return list(ranked)
+    rows = reader.terms(item.file.blob_id for item in (*sources, *(bundle for bundle, _ in bundles)))
+    words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
+    gone: set[int] = set()
+    for bundle, at in bundles:
+        all_words, folder = words.get(bundle.file.blob_id, frozenset()), bundle.file.path[:at]
+        held = [
+            item
+            for item in sources
+            if item.file.path.startswith(folder) and _holds(all_words, words.get(item.file.blob_id, frozenset()))
+        ]
+        asked = [signal for signal in TO_THE_LETTER if bundle.values.get(signal)]
+        first = next((item for item in held if all(item.values.get(signal) for signal in asked)), None)
+        if first is not None and len(held) >= LEAST_HELD:
+            gone.add(bundle.file.entry_id)
+            first.copies = tuple(sorted((*first.copies, bundle.file.path, *bundle.copies)))
+    return [item for item in ranked if item.file.entry_id not in gone]
+
+
 def _without_translations(
     reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: Scope, most: int
 ) -> list[RankedFile]:
@@ -73,7 +113,7 @@ def _without_translations(
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
     files = [item.file for item in by_entry.values()]
-    for first, others, mark in pages(files, english=terms.meant == terms.text, shown=shown):
+    for first, others, mark in pages(files, english=terms.is_english, shown=shown):
         gone.update(other.entry_id for other in others)
         if others and first.entry_id in shown:
             every = {other.path for other in others} | _other_languages(reader, first, mark, scope)
@@ -98,6 +138,22 @@ def pages(
         ]
         first = plain[0] if plain and english else alike[0][0]
         yield first, [file for file, _ in alike if file is not first and _as_long(file, first)], marks[0]
+
+
+class Folded(NamedTuple):
+    """``gone``: the entries of translations of a page that is there, too. ``translations``: those of each page that
+    stands for some, by its entry."""
+
+    gone: frozenset[int]
+    translations: dict[int, list[FileRow]]
+
+
+def in_one_language(files: Iterable[FileRow], *, english: bool) -> Folded:
+    """Which of these documents, the best first, stand under another that is the same page. As in `pages`."""
+    every = list({file.entry_id: file for file in files}.values())
+    found = {first.entry_id: others for first, others, _ in pages(every, english=english) if others}
+    gone = frozenset(other.entry_id for others in found.values() for other in others)
+    return Folded(gone, found)
 
 
 def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
@@ -128,7 +184,7 @@ def _alike(files: Iterable[FileRow], mark: re.Pattern[str]) -> list[list[tuple[F
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
     found: dict[str, list[tuple[FileRow, _Marked]]] = {}
     for file in files:
-        marked = _marked(file.path, mark)
+        marked = _marked(_MODULE_FORM.sub("", file.path), mark)
         found.setdefault(marked.same, []).append((file, marked))
     return [alike for alike in found.values() if len(alike) > 1]
 
@@ -160,6 +216,10 @@ def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scop
         if file is not None and file.path != first.path and scope.has(file.entry_id) and _as_long(file, first):
             found.add(file.path)
     return found
+
+
+def _holds(bundle: Set[int], source: Set[int]) -> bool:
+    return len(source) >= FEW_WORDS and len(source & bundle) >= HELD * len(source)
 
 
 def _share_words(one: Set[int], other: Set[int]) -> bool:
