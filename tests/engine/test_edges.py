@@ -971,6 +971,69 @@ def test_calls_are_followed_by_types_and_scopes_and_nothing_unmeasured_is_certai
         assert [(edge.path, edge.line, edge.grade) for edge in found.edges] == [(desk, line, "likely")]
 
 
+LOADED = {
+    "ruby": (
+        {
+            "lib/store.rb": "module Shop\n  class Store\n    def save\n    end\n  end\nend\ndef boot\nend\n",
+            "old/store.rb": "module Old\n  class Store\n    def save\n    end\n  end\nend\ndef boot\nend\n",
+            "desk.rb": (
+                'require_relative "lib/store"\nmodule Shop\n  class Desk\n    def run\n      s = Store.new\n'
+                "      s.save\n      boot\n    end\n  end\nend\n"
+            ),
+        },
+        ("Store", "Store.save", "boot"),
+    ),
+    "swift": (
+        {
+            "Sources/Core/Store.swift": "class Store {\n  func save() {}\n}\nfunc boot() {}\n",
+            "Sources/Old/Store.swift": "class Store {\n  func save() {}\n}\nfunc boot() {}\n",
+            "Sources/App/Desk.swift": ("import Core\n\nfunc run() {\n\n  let s = Store()\n  s.save()\n  boot()\n}\n"),
+        },
+        ("Store", "Store.save", "boot"),
+    ),
+    "cpp": (
+        {
+            "core/store.h": "class Store { public: void save(); };\nvoid boot(int a);\n",
+            "core/store.cpp": '#include "store.h"\nvoid Store::save() {}\nvoid boot(int a) {}\n',
+            "old/store.h": "class Store { public: void save(); };\nvoid boot(int a);\n",
+            "old/store.cpp": '#include "store.h"\nvoid Store::save() {}\nvoid boot(int a) {}\n',
+            "desk.cpp": '#include "core/store.h"\n\nint run() {\n\n  Store s;\n  s.save();\n  boot(1);\n}\n',
+        },
+        ("store.cpp:Store.save", "store.cpp:boot"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LOADED)
+def test_of_definitions_of_one_name_that_is_meant_which_an_import_loads(language: str, project: Opened) -> None:
+    files, names = LOADED[language]
+    engine = project(files)
+    meant, others = {path.rpartition("/")[0] for path in files if "/" in path and "ld/" not in path}, "old"
+    (meant_folder,) = {folder for folder in meant if not folder.endswith("App")}
+    other_folder = others if language != "swift" else "Sources/Old"
+    for line, name in enumerate(names, 8 - len(names)):
+        path, colon, last = name.rpartition(":")
+        stem = path if colon else "Store.swift" if language == "swift" else "store.rb"
+        found = engine.callers(f"{meant_folder}/{stem}:{last}")
+        assert [(edge.line, edge.grade) for edge in found.edges] == [(line, "likely")], name
+        assert not engine.callers(f"{other_folder}/{stem}:{last}").edges, name
+
+
+def test_another_spelling_of_a_name_is_not_meant_where_it_is_spelled_so(project: Opened) -> None:
+    engine = project(
+        {
+            "go.mod": "module example.com/x\n",
+            "x.go": (
+                "package x\ntype C struct{}\nfunc (c *C) Execute() { c.execute() }\nfunc (c *C) execute() {}\n"
+                "func run(c *C) {\n\tc.Execute()\n}\n"
+            ),
+        }
+    )
+    assert [edge.line for edge in engine.callers("C.Execute").edges] == [6]
+    assert [edge.line for edge in engine.callers("C.execute").edges] == [3]
+    assert [edge.line for edge in engine.callers("c.EXECUTE").edges] == [3, 6]
+
+
 def test_every_extension_of_cpp_is_of_a_header_or_of_a_source() -> None:
     sources = {".cpp", ".cc", ".cxx", ".c++", ".cu", ".ino"}
     extensions = LANGUAGES["cpp"].extensions
@@ -986,10 +1049,12 @@ def test_types_are_used_from_files_that_are_included_and_possibly_from_others(pr
             "main.cpp": (
                 '#include "box.ipp"\n#include "chest.cc"\n#include "crate.cuh"\nint main() {\n'
                 "  Box* box = new Box();\n  Crate* crate = new Crate();\n"
-                "  Chest* chest = new Chest();\n  return 0;\n}\n"
+                "  Chest* chest = new Chest();\n  Case* trunk = new Case();\n  return 0;\n}\n"
             ),
+            "case.cc": "class Case {\n public:\n  int size() { return 1; }\n};\n",
         }
     )
-    for name, line, grade in (("Box", 5, "likely"), ("Crate", 6, "likely"), ("Chest", 7, "possible")):
+    for name, line in (("Box", 5), ("Crate", 6), ("Chest", 7), ("Case", 8)):
+        grade = "possible" if name == "Case" else "likely"
         found = engine.callers(name).edges
         assert {(edge.path, edge.line, edge.grade) for edge in found} == {("main.cpp", line, grade)}, name

@@ -383,7 +383,8 @@ def test_grep_searches_several_projects_one_after_another(tmp_path: Path, home: 
     ran = findling("grep", "needle", "one", "two", cwd=tmp_path, home=home)
     assert (ran.returncode, ran.stdout) == (0, "one/a.py:1:needle = 1\ntwo/a.py:1:needle = 1\n"), ran.stderr
     assert findling("grep", "needle", "one", "two", "--json", cwd=tmp_path, home=home).returncode == 2
-    assert findling("grep", "needle", "one", "three", cwd=tmp_path, home=home).returncode == 2
+    part = findling("grep", "needle", "three", "one", cwd=tmp_path, home=home)
+    assert (part.returncode, part.stdout) == (2, "one/a.py:1:needle = 1\n") and "folder 'three'" in part.stderr
     assert not (tmp_path / "one" / ".findling").exists()
 
 

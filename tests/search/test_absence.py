@@ -72,6 +72,7 @@ def asked(text: str) -> list[tuple[str, str]]:
         ("src/a.py:12", "path", "src/a.py:12"),
         ('"too many attempts"', "text", "too many attempts"),
         ("`def echo(`", "text", "def echo("),
+        ('"bad issuer "%s", subject "%s""', "text", 'bad issuer "%s", subject "%s"'),
         ("ValueError: too many attempts: 3", "message", "too many attempts: 3"),
     ],
 )
@@ -110,6 +111,10 @@ def test_names_in_a_question_are_decidable_and_the_question_is_not() -> None:
         ("path", "src/http/a.py"),
     }
     assert not claimed(text).whole
+
+
+def test_two_quotations_are_two_claims() -> None:
+    assert asked('"too many" or "(too few)"') == [("text", "too many"), ("text", "(too few)")]
 
 
 @given(st.text(max_size=60))

@@ -268,7 +268,6 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
 def _reindexed(call: Call, workspace: Workspace, root: Root, given: Arguments) -> _Made:
     """The same of one root, which is alone in the workspace."""
     engine = root.engine
-    engine.check_own_index("reindex_vectors")
     scope = scope_of(workspace, given)
     state = semantic_state(workspace)
     report("reindex_vectors", state)

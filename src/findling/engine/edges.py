@@ -97,7 +97,7 @@ def edges(
     index = searched.index
     with index.snapshot():
         named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
-        exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
+        exact = _exact(named, name)
         asked = list(_definitions(searched, exact))
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
@@ -121,7 +121,7 @@ def edges(
         name=name,
         direction=direction,
         definitions=tuple(exact or named.found),
-        total_definitions=named.total,
+        total_definitions=len(exact) if exact and few else named.total,
         **told,
         **_state(searched, fresh, notes),
     )
@@ -188,8 +188,8 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
     with index.snapshot():
         for name in (origin, goal):
             named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
-            exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
-            few = named.total <= MOST_DEFINITIONS
+            exact = _exact(named, name)
+            few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
             if not named.found:
                 notes.append(f"{name}: nothing is defined by this name.")
@@ -549,6 +549,12 @@ def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
             target_signature=target.signature or target.name,
             step=edge.step,
         )
+
+
+def _exact(named: search.Definitions, name: str) -> list[SymbolHit]:
+    """The definitions that a name means: those spelled as it is, or where there are none, in another way."""
+    exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
+    return [hit for hit in exact if name.endswith(hit.name)] or exact
 
 
 def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, few: bool) -> Iterator[str]:

@@ -348,14 +348,6 @@ class Engine(Questions):
         if isinstance(self._store, RemoteStore):
             self._store.check_fills()
 
-    def check_own_index(self, command: str) -> None:
-        """Raises `InvalidInput` where a shared store is searched, for what needs a folder's own index."""
-        if isinstance(self._store, RemoteStore):
-            raise errors.InvalidInput(
-                f"'{command}' works on a folder's own index, not on a shared store.",
-                remedy="Leave --store (FINDLING_STORE, store.url) out.",
-            )
-
     def paths_meant(self, path: str) -> list[str]:
         return paths_from(self.root, path)
 
@@ -371,8 +363,12 @@ class Engine(Questions):
 
         Raises `EmbedderUnavailable`.
         """
-        self.check_own_index("findling embed")
         names = None if paths is None else _each(paths)
+        if isinstance(self._store, RemoteStore):
+            with self.job(progress) as job:
+                embedded, report = self._store.embed(names, anew=anew, on_progress=job)
+            skipped = tuple(path for path in names or () if path not in set(embedded))
+            return VectorReport(tuple(embedded), skipped, (), report.embedded, notes=report.notes)
         return reembed(self._store, names, anew=anew, progress=progress)
 
     @_mends
@@ -381,7 +377,8 @@ class Engine(Questions):
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        self.check_own_index("findling embed")
+        if isinstance(self._store, RemoteStore):
+            return self.reembed(None, anew=force, progress=progress)
         with self.job(progress) as job:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
@@ -403,7 +400,10 @@ class Engine(Questions):
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
-        self.check_own_index("findling export-vectors")
+        if isinstance(self._store, RemoteStore):
+            with self._store.for_one_answer():
+                yield from store.exported(self._store.remote, model)
+            return
         if not self._store.exists:
             return
         self._store.ready_to_read()
@@ -420,7 +420,10 @@ class Engine(Questions):
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
-        self.check_own_index("findling export")
+        if isinstance(self._store, RemoteStore):
+            with self._store.for_one_answer():
+                index = self._store.remote
+                return store.export(index, lambda file: index.doc_text(file.blob_id), Path(target))
         self._store.ready_to_read()
         reader = self._store.on_disk
         files = self.new_files()
@@ -554,7 +557,6 @@ class Engine(Questions):
 
     def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
-        self.check_own_index("findling why")
         return parts.explain.explain(self._store, os.fspath(path))
 
     @_mends

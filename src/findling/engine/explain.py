@@ -10,12 +10,13 @@ import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from findling import reading
 from findling.engine.refs import RefStore
+from findling.engine.remote.store import RemoteStore
 from findling.engine.shown import is_as_indexed
 from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
@@ -33,6 +34,9 @@ from findling.sources.tracked import listing_problem, not_checked_out
 from findling.store.local import soundness
 from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
+
+if TYPE_CHECKING:
+    from findling.store.postgresql import PostgresIndex
 
 # ruff: noqa: PTH118, PTH119, PTH120 - plain strings, as in selection
 
@@ -77,9 +81,11 @@ _LEAVING = "it is still in the index; the next search removes it"
 
 def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
+    if isinstance(store, RemoteStore) and not store.is_of_disk:
+        with store.for_one_answer():
+            return _whole(_listed(store, path), store)
     if isinstance(store, RefStore):
-        found = _in_commit(store, path)
-        return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
+        return _whole(_listed(store, path), store)
     verdict = judge(store.root, path, store.configuration.wanted)
     if verdict.is_folder and (verdict.refusal is None or verdict.refusal.reason == NO_FILES):
         prefix = "" if verdict.path == "." else f"{verdict.path}/"
@@ -99,11 +105,19 @@ def explain(store: OpenStore, path: str) -> Explanation:
                 found = _folder(verdict, known, skipped)
             else:
                 found = _file(store, verdict, reader)
-    return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
+    return _whole(found, store)
 
 
-def _in_commit(store: RefStore, path: str) -> Explanation:
-    """Of a commit only its manifest is asked: what stands on disk is something else, and the commit never changes."""
+def _whole(found: Explanation, store: OpenStore) -> Explanation:
+    """An explanation with its root, what helps, and notes."""
+    remedy = _REMEDIES.get(found.reason, "")
+    if isinstance(store, RemoteStore) and found.reason in (NOT_YET, CHANGED, "failed"):
+        remedy = "'findling index' with the same store publishes it."
+    return replace(found, root=str(store.root), remedy=remedy, notes=store.take_notes())
+
+
+def _listed(store: RefStore | RemoteStore, path: str) -> Explanation:
+    """What the index alone says, of a commit or of what was published: what stands on disk is something else."""
     inside = from_root(store.root, path)
     if isinstance(inside, SkippedFile):
         return _not_indexed(inside)
@@ -128,15 +142,18 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
             return Explanation(inside, "folder", indexed, indexed, reason=reason, files=files, left_out=counts)
         if reader.manifest is None or not reader.manifest.complete:
             return _not_indexed(SkippedFile(inside, NOT_YET, "this commit is not completely indexed yet"))
-    return _not_indexed(SkippedFile(inside, "not_found", "the commit holds no such file or folder"))
+    holder = "what was published" if isinstance(store, RemoteStore) else "the commit"
+    return _not_indexed(SkippedFile(inside, "not_found", f"{holder} holds no such file or folder"))
 
 
 def _not_indexed(skip: SkippedFile) -> Explanation:
     return Explanation(skip.path, "file", False, False, reason=skip.reason, detail=skip.detail)
 
 
-def _reader(store: OpenStore) -> IndexReader | None:
+def _reader(store: OpenStore) -> IndexReader | PostgresIndex | None:
     """None without an index, or with one that is to be built anew."""
+    if isinstance(store, RemoteStore):
+        return store.remote
     if not store.exists:
         return None
     store.close_if_replaced()
@@ -150,7 +167,7 @@ def _reader(store: OpenStore) -> IndexReader | None:
         return None
 
 
-def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Explanation:
+def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | PostgresIndex | None) -> Explanation:
     path = verdict.path
     known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
     if verdict.refusal is None:
@@ -191,7 +208,7 @@ def _masks(store: OpenStore, path: str) -> tuple[tuple[int, str], ...]:
     return () if isinstance(decoded, SkippedFile) else decoded.masks
 
 
-def _with_parts(found: Explanation, reader: IndexReader, file: FileRow) -> Explanation:
+def _with_parts(found: Explanation, reader: IndexReader | PostgresIndex, file: FileRow) -> Explanation:
     chunks, symbols, problem = reader.taken_apart(file.blob_id)
     missing = _MISSING.get(problem, problem) if file.kind == "code" else ""  # prose has none to miss
     return replace(found, chunks=chunks, symbols=symbols, symbols_missing=missing)
@@ -202,7 +219,7 @@ def _unaskable(verdict: Verdict) -> bool:
     return verdict.refusal is not None and verdict.refusal.reason in ("outside_root", "undecodable_name")
 
 
-def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None) -> SkippedFile | None:
+def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | PostgresIndex | None) -> SkippedFile | None:
     """What reading the file brings up; for one whose worker died, what the index remembers."""
     if reader is not None:
         for known, reason, detail in reader.listed.skipped():
@@ -211,7 +228,7 @@ def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None)
     return content_refusal(store.root, path, store.configuration.wanted)
 
 
-def _waiting(store: OpenStore, reader: IndexReader | None) -> str:
+def _waiting(store: OpenStore, reader: IndexReader | PostgresIndex | None) -> str:
     if reader is None and store.exists:
         return _BUILT_ANEW
     if reader is None or reader.manifest is None:

@@ -22,7 +22,7 @@ from findling.search import asked_path, messages
 from findling.search.analysis import WEAK_WORDS, name_alone
 from findling.search.exact import ExactSource
 from findling.search.exact import Scope as Anywhere
-from findling.search.intent import ends_located, is_quoted, name_confidence
+from findling.search.intent import ends_located, name_confidence, quotation
 from findling.search.keyword import CHUNK_FIELDS, FILE_FIELDS
 from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
 from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
@@ -76,8 +76,7 @@ def claims(text: str, intent: Intent, is_word: Callable[[str], bool]) -> Claims:
     text = text.strip()
     if len(text) > MOST_CHARS or "\n" in text:
         return NONE
-    if is_quoted(text):
-        inside = text.strip(text[0]).strip()
+    if inside := quotation(text):
         return _of_one(inside, intent, is_word) if _is_one(inside) else _whole("text", inside)
     if (declared := name_alone(text)) and declared != text:
         return _whole("symbol", declared)

@@ -100,7 +100,7 @@ def _classify(text: str, words: list[str]) -> tuple[Intent, float]:
             return "path", 0.95
         if _names_a_file(text):
             return "path", 0.85
-    if _ERROR_WORD.search(text) or _STACK_FRAME.search(text) or is_quoted(text):
+    if _ERROR_WORD.search(text) or _STACK_FRAME.search(text) or quotation(text):
         return "error", 0.90
     if len(words) in (2, 3) and any(_has_separator(word) and ends_located(word) for word in words):
         return "path", 0.80
@@ -131,13 +131,25 @@ def ends_located(word: str) -> bool:
     return found is not None and is_extension(found[1])
 
 
-def is_quoted(text: str) -> bool:
-    """One pair of quotation marks around everything: ``"a" or "b"`` is a sentence with two quotations."""
+def quotation(text: str) -> str:
+    """What stands between one pair of quotation marks around everything; '' where there is none. Others may stand
+    inside, as in ``"no such option: "a""``; ``"a" or "b"`` is a sentence with two quotations."""
     mark = text[:1]
     if mark not in ('"', "`") or len(text) < 2 or text[-1] != mark:
-        return False
+        return ""
     inside = text.strip(mark)
-    return bool(inside.strip()) and mark not in inside.replace(f"\\{mark}", "")
+    if mark not in inside.replace(f"\\{mark}", ""):
+        return inside.strip()
+    still_open = 0
+    for found in re.finditer(f"(?<!\\\\){mark}", text):
+        still_open += 1 if _OPENS.search(text[: found.start()][-1:]) and text[found.end() :][:1].strip() else -1
+        if not still_open:
+            return text[1:-1].strip() if found.end() == len(text) else ""
+    return ""
+
+
+_OPENS = re.compile(r"^$|[\s(\[{=:,]")
+"""What stands before a mark that opens a quotation."""
 
 
 def name_confidence(word: str) -> float:

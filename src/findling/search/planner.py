@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from findling.model.types import Channel, Intent, Mode
+from findling.search.intent import quotation
 from findling.search.ranking import formula
 from findling.search.ranking.ranker import Evidence
 
@@ -82,8 +83,7 @@ def plan(mode: Mode, intent: Intent, text: str) -> Plan:
 
 def literal_part(text: str, intent: Intent) -> str:
     """What of a query probably stands in the source as it is: a quotation, or the fixed part of an error message."""
-    for quoted in QUOTED.finditer(text):
-        inside = quoted[1].strip()
+    for inside in (quotation(text.strip()), *(quoted[1].strip() for quoted in QUOTED.finditer(text))):
         if len(inside) >= _MIN_QUOTED and not _IN_NO_LINE.search(inside):
             return inside
     if intent != "error":

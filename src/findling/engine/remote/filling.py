@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from findling import sources
 from findling.embedding import BUNDLED, coding_of, takes_documents
-from findling.model import vector_codes
+from findling.model import errors, vector_codes
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import language_of
 from findling.model.marks import secret_in
@@ -71,6 +71,7 @@ class _Run(Struct):
     bytes_read: int = 0
     skipped: list[SkippedFile] = []
     failed: list[SkippedFile] = []
+    notes: list[str] = []
 
 
 def fill(
@@ -84,10 +85,13 @@ def fill(
     store: str = "",
     copies: bool = False,
     commit: str = "",
+    embed_anew: Callable[[str], bool] = lambda _: False,
+    on_embedded: Callable[[str], None] = lambda _: None,
 ) -> IndexReport:
     """Publish what a folder holds by now, or a ``commit`` of it, with an ``embedder``'s vectors. ``copies``: contents
     that a collection of the store has are not read again. A user's own files always are: how long it takes must not
-    tell what others have."""
+    tell what others have. ``embed_anew``: whether the file at a path gets new vectors though it has some.
+    ``on_embedded`` is told the path of each file that got vectors."""
     started = time.monotonic()
     run = _Run()
     on_progress(Progress("listing", 0, 0))
@@ -111,10 +115,19 @@ def fill(
             files = sources.RefFiles(root, commit) if commit else RootFiles(root)
             for file, digest, data, answer in _prepared(files, writer, pool, found, options, run, copies=copies):
                 on_progress(Progress("indexing", run.changed, len(found)))
-                _put(writer, file, digest, data, answer, run, model, embedder)
+                if _put(writer, file, digest, data, answer, run, model, embedder):
+                    on_embedded(file.path)
     if embedder is not None and model is not None:
-        _embed_lacking(writer, model, embedder, run, on_progress)
+        writer.drop_vectors(model, embed_anew)
+        try:
+            _embed_lacking(writer, model, embedder, run, on_progress, on_embedded)
+        except errors.EmbedderUnavailable as error:
+            if copies:  # a worker's job is tried again
+                raise
+            run.notes.append(str(error))  # all else is worth publishing; the next run goes on
     writer.publish()
+    if run.copied:
+        run.notes.append(f"{run.copied} files are copied from other collections.")
     return IndexReport(
         root=str(root),
         store=store,
@@ -129,7 +142,7 @@ def fill(
         failed=tuple(run.failed),
         complete=True,
         took_ms=(time.monotonic() - started) * 1000,
-        notes=(*changes.notes, *([f"{run.copied} files are copied from other collections."] if run.copied else ())),
+        notes=(*changes.notes, *run.notes),
     )
 
 
@@ -234,7 +247,8 @@ def _put(
     run: _Run,
     model: int | None,
     embedder: Embedder | None,
-) -> None:
+) -> bool:
+    """Note a file; whether it got vectors."""
     run.changed += 1
     if isinstance(answer, SkippedFile):
         run.refused += 1
@@ -242,14 +256,16 @@ def _put(
             file.path, file.size, UNREAD if answer.reason == "failed" else file.stamp, answer.reason, answer.detail
         )
         (run.failed if answer.reason == "failed" else run.skipped).append(answer)
-        return
+        return False
     reading = answer.reading if isinstance(answer, Embedded) else answer
     entry = writer.put(file.path, file.size, file.stamp, digest, reading, _text(reading, data))
-    if isinstance(answer, Embedded) and model is not None and embedder is not None and reading.chunks:
+    embedded = isinstance(answer, Embedded) and bool(reading.chunks)
+    if isinstance(answer, Embedded) and embedded and model is not None and embedder is not None:
         writer.put_vectors(model, entry, answer.data, embedder.fingerprint.dimensions, coding_of(embedder.fingerprint))
         run.embedded += len(reading.chunks)
     run.chunks += len(reading.chunks)
     run.symbols += len(reading.symbols)
+    return embedded
 
 
 def _text(reading: Reading, data: bytes) -> bytes:
@@ -261,7 +277,12 @@ def _text(reading: Reading, data: bytes) -> bytes:
 
 
 def _embed_lacking(
-    writer: ViewWriter, model: int, embedder: Embedder, run: _Run, on_progress: Callable[[Progress], None]
+    writer: ViewWriter,
+    model: int,
+    embedder: Embedder,
+    run: _Run,
+    on_progress: Callable[[Progress], None],
+    on_embedded: Callable[[str], None],
 ) -> None:
     """Make the vectors that are missing, of whatever run."""
     fingerprint = embedder.fingerprint
@@ -270,9 +291,11 @@ def _embed_lacking(
     for start in range(0, len(lacking), _EMBEDDED_FILES):
         on_progress(Progress("embedding", start, len(lacking)))
         texts: dict[int, list[str]] = {}
+        paths: list[str] = []
         for entry, path, language, encoding, symbols, chunks, text in writer.read(
             lacking[start : start + _EMBEDDED_FILES]
         ):
+            paths.append(path)
             texts[entry] = embedded_texts(
                 path,
                 outlined_as(language, converted=encoding == CONVERTED),
@@ -288,3 +311,5 @@ def _embed_lacking(
             writer.put_vectors(model, entry, data, fingerprint.dimensions, coding)
             at += len(of_file)
             run.embedded += len(of_file)
+        for path in paths:
+            on_embedded(path)

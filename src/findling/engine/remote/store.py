@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from findling.config.roots import LIVE
 from findling.engine import refs, remote
+from findling.engine.semantics import fetch_chosen
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.collection import Ref
@@ -84,6 +85,11 @@ class RemoteStore(OpenStore):
     def ref(self) -> Ref | None:
         """What is searched in place of the files on disk."""
         return self.collection.ref
+
+    @property
+    def is_of_disk(self) -> bool:
+        """Whether what is searched was published from the files on this disk."""
+        return self.ref is None and not self.configuration.collections
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -253,10 +259,12 @@ class RemoteStore(OpenStore):
         publish: bool = False,
         copies: bool = False,
         ending: Callable[[Connection], None] = lambda _: None,
+        embed_anew: Callable[[str], bool] = lambda _: False,
+        on_embedded: Callable[[str], None] = lambda _: None,
     ) -> IndexReport:
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
-        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. ``copies`` and
-        ``ending`` as for `filling.fill` and `ViewWriter`."""
+        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. The others as for
+        `filling.fill` and `ViewWriter`."""
         if not publish:
             self.check_fills()
         if not self.root.is_dir():
@@ -280,8 +288,29 @@ class RemoteStore(OpenStore):
                 store=self.database.url,
                 copies=copies,
                 commit=commit,
+                embed_anew=embed_anew,
+                on_embedded=on_embedded,
             )
         return replace(report, notes=(*report.notes, *self.propose()))
+
+    def embed(
+        self, paths: Collection[str] | None, *, anew: bool, on_progress: Callable[[Progress], None]
+    ) -> tuple[list[str], IndexReport]:
+        """Publish the folder with the vectors that are missing, ``anew`` those of all files, or of ``paths``, too; the
+        paths of the files that got some. Raises `EmbedderUnavailable`."""
+        self.check_fills()
+        self.database.migrate()
+        fetch_chosen(self.configuration.config, self.remote.latest_fingerprint())
+        self.semantics.required()
+        wanted = None if paths is None else set(paths)
+        embedded: list[str] = []
+        report = self.fill(
+            embed=True,
+            on_progress=on_progress,
+            embed_anew=lambda path: anew and (wanted is None or path in wanted),
+            on_embedded=embedded.append,
+        )
+        return embedded, report
 
     def propose(self) -> tuple[str, ...]:
         """Write to Milvus what it lacks of the store, in all collections. Returns notes on why that failed."""

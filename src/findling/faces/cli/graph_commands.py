@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.model.errors import InvalidInput
 from findling.model.typed_paths import inside
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from findling.engine import Engine
     from findling.faces.cli.session import Session
-
-FOUND: Final = 0
-NOTHING: Final = 1
 
 
 def callers(args: Namespace, session: Session) -> int:

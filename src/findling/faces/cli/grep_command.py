@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from findling import engine, search
 from findling.faces.cli import terminal
+from findling.faces.cli.outcome import ERROR, FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.model.errors import FindlingError, InvalidInput
 from findling.model.typed_paths import lies_in
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from findling.faces.cli.session import Session
     from findling.faces.cli.terminal.json import EventCounts
     from findling.search import Grep
-
-FOUND: Final = 0
-NOTHING: Final = 1
 
 SHOWN_COLUMNS: Final = 100
 MAX_COLUMNS: Final = 1_000_000
@@ -49,14 +47,16 @@ def grep(args: Namespace, session: Session) -> int:
     if patterns == [None]:
         raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
     with ExitStack() as stack:
-        opened = [each for path in paths or [_here(args)] for each in stack.enter_context(session.every(path)).values()]
+        failed: dict[str, FindlingError] = {}
+        at = {path or ".": path for path in paths or [_here(args)]}
+        below = engine.of_each(at, lambda path: [*stack.enter_context(session.every(path)).values()], failed)
+        opened = [each for engines in below.values() for each in engines]
         roots = {each.root: each for each in opened}
         if args.json and len(roots) > 1:
             raise InvalidInput(
                 "--json works for one project at a time.", remedy="Name paths of one, or use --json-events."
             )
         found, not_asked = 0, 0
-        failed: dict[str, FindlingError] = {}
         counts: list[EventCounts] = []
 
         def ask(each: Engine) -> None:
@@ -80,6 +80,8 @@ def grep(args: Namespace, session: Session) -> int:
             session.notes([f"{words.count(not_asked, 'project')} not searched; see --limit"])
         if len(roots) > 1 and not (found or args.quiet):
             session.notes([words.NOTHING_FOUND])
+    if failed and not (found and args.quiet):
+        return ERROR  # as ripgrep has it
     return FOUND if found else NOTHING
 
 

@@ -34,6 +34,9 @@ _SOURCES = ("", "src")
 _MOST_MANIFESTS = 300
 """Files of one name (``package.json``) that are read for one question."""
 
+_TARGETS_IN = ("Sources", "Tests")
+"""Folders in which each folder is a module of a Swift package."""
+
 _RUST_ROOTS = ("lib.rs", "main.rs")
 
 _MANIFEST_CHARS = 200_000
@@ -60,7 +63,8 @@ class Modules:
             "go": self._go,
             "rust": self._rust,
             "packages": lambda folder, module, collection: Package(module),
-            "none": lambda folder, module, collection: "outside",
+            "paths": lambda folder, module, collection: "outside",
+            "targets": lambda folder, module, collection: "outside",
         }[rules.row.modules]
 
     def find(self, importing: FileRow, module: str) -> Found:
@@ -77,6 +81,43 @@ class Modules:
             return self._at(_joined(self._home(package), name))
         folder, _, last = package.path.rpartition("/")
         return self._at(_joined(folder, name)) if last.partition(".")[0] == self._rules.row.index else None
+
+    def loaded(self, importing: FileRow, module: str) -> str | None:
+        """The path of the file that an import loads with all that it defines, or of the folder that is such a module;
+        None where the project has neither."""
+        if self._rules.row.modules == "targets":
+            return self._targets.get(module)
+        folder = importing.path.rpartition("/")[0]
+        beside = posixpath.normpath(_joined(folder, module))
+        ends = (module, *(module + suffix for suffix in self._rules.suffixes))
+        named = [path for end in ends for path in self._by_name.get(end.rpartition("/")[2], ())]
+        found = [path for path in named if f"/{path}".endswith(tuple(f"/{end.lstrip('./')}" for end in ends))]
+        here = [path for path in found if path == beside or path.startswith(f"{beside}.")]
+        near = sorted(here or found, key=lambda path: -len(posixpath.commonprefix((path, importing.path))))
+        return near[0] if near else None
+
+    def target(self, file: FileRow) -> str | None:
+        """The folder of the module that a file belongs to, where folders are modules."""
+        return max((at for at in self._targets.values() if file.path.startswith(f"{at}/")), key=len, default=None)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """Paths by the name of the file."""
+        found: dict[str, list[str]] = {}
+        for path in self._files:
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    @cached_property
+    def _targets(self) -> dict[str, str]:
+        """Folders that are modules, by name: those right below ``Sources`` and ``Tests``."""
+        found: dict[str, str] = {}
+        for path in self._files:
+            *folders, _ = path.split("/")
+            for at, name in enumerate(folders):
+                if at and folders[at - 1] in _TARGETS_IN:
+                    found.setdefault(name, "/".join(folders[: at + 1]))
+        return found
 
     @cached_property
     def _files(self) -> dict[str, FileRow]:

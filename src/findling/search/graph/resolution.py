@@ -28,6 +28,9 @@ MOST_CANDIDATES = 100
 _MOST_STEPS = 24
 """Imports, bases and types that are followed for one use: they may lead in a circle."""
 
+_MOST_LOADED = 200
+"""Files that are followed from one by what each loads."""
+
 _STEP = re.compile(r"(\w+)|(\(\))|(\[\])|\.")
 _OPTIONAL = re.compile(r"^(?:typing\.|t\.)?Optional\[(.+)\]$")
 _TYPE_OF = re.compile(r"^(?:typing\.|t\.|_t\.)?[Tt]ype\[(.+)\]$")
@@ -39,8 +42,10 @@ _PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hyb
 
 
 def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
-    """Whether a definition is for its own file alone, or may be: a type that no header has."""
-    return _is_static(file, symbol, using, rules) or (symbol.kind in TYPES and _lies_apart(file, using, rules))
+    """Whether a definition is for its own file alone, or may be: a type that no header has. In C headers declare types
+    without what is in them."""
+    is_own = symbol.kind in TYPES and file.language != "c" and _lies_apart(file, using, rules)
+    return is_own or _is_static(file, symbol, using, rules)
 
 
 def _is_static(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
@@ -51,6 +56,13 @@ def _is_static(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -
 def _lies_apart(file: FileRow, using: FileRow, rules: Rules) -> bool:
     """Whether a language has headers and a file is neither one nor the one that uses what is in it."""
     return bool(rules.headers) and file.path != using.path and not file.path.endswith(rules.headers)
+
+
+def _lies_in(path: str, loaded: set[str]) -> bool:
+    """Whether a file is one of some paths, or lies in one."""
+    while path and path not in loaded:
+        path = path.rpartition("/")[0]
+    return path != ""
 
 
 class Meaning(NamedTuple):
@@ -81,6 +93,7 @@ class Resolver:
         self._modules: dict[str, Modules] = {}
         self._names: dict[str, FileNames] = {}
         self._declared: dict[tuple[str, str], list[tuple[FileRow, SymbolRow]]] = {}
+        self._loading: dict[str, set[str]] = {}
         self._coming: list[str] = []
         self._coming_trips = 0
         self._steps = 0
@@ -164,6 +177,9 @@ class Resolver:
         """The definition that is meant of some of one name that may be: the only one that is no mere declaration."""
         why = ""
         headers = names.rules.headers
+        in_headers = [each for each in found if headers and each[0].path.endswith(headers)]
+        if names.rules.row.unit == "project" and max(len(in_headers), len(found) - len(in_headers)) > 1:
+            found = self._loaded_of(names, found)
         if len(found) > 1 and headers:
             defining = [each for each in found if not each[0].path.endswith(headers)]
             folder = names.file.path.rpartition("/")[0]
@@ -180,6 +196,34 @@ class Resolver:
             return None
         return Meaning("definition", found[0][0], found[0][1].position, why)
 
+    def _loaded_of(self, names: FileNames, found: list[tuple[FileRow, SymbolRow]]) -> list[tuple[FileRow, SymbolRow]]:
+        """Of definitions of one name those that a file's imports load, and what these declare; all where they load
+        none."""
+        loaded = self._loaded(names)
+        here = [each for each in found if _lies_in(each[0].path, loaded)]
+        declaring = {each[0].path for each in here if each[0].path.endswith(names.rules.headers)}
+        defining = [each for each in found if each not in here and declaring & self._loaded(self.names(each[0]))]
+        return here + defining or found
+
+    def _loaded(self, names: FileNames) -> set[str]:
+        """Paths of a file, of what its imports load, and of what is loaded by that; or of the folders of its module and
+        of those that it imports."""
+        path = names.file.path
+        if path not in self._loading:
+            modules = self.modules(names.file)
+            found = self._loading[path] = {path}
+            if own := modules.target(names.file):
+                found.add(own)
+            waiting = [names.file]
+            while waiting and len(found) < _MOST_LOADED:
+                file = waiting.pop(0)
+                for use in self.names(file).imported.get((TOP, "*"), ()):
+                    there = modules.loaded(file, use.receiver)
+                    if there is not None and there not in found:
+                        found.add(there)
+                        waiting += filter(None, [self._index.file_at(there)])
+        return self._loading[path]
+
     def twins(self, file: FileRow, symbol: SymbolRow) -> list[tuple[FileRow, SymbolRow]]:
         """Declarations of what is defined in a file, or the one definition of what is declared there."""
         rules = RULES[file.language]
@@ -193,7 +237,14 @@ class Resolver:
         ]
         defining = [each for each in every if not each[0].path.endswith(rules.headers)]
         declaring = [each for each in every if each not in defining]
-        return declaring + (defining if len(defining) == 1 and file.path.endswith(rules.headers) else [])
+        if not file.path.endswith(rules.headers):
+            if len(declaring) > 1:
+                own = self._loaded(self.names(file))
+                declaring = [each for each in declaring if each[0].path in own] or declaring
+            return declaring
+        if len(defining) > 1:
+            defining = [each for each in defining if file.path in self._loaded(self.names(each[0]))]
+        return declaring + (defining if len(defining) == 1 else [])
 
     def names(self, file: FileRow) -> FileNames:
         known = self._names.get(file.path)
@@ -238,6 +289,8 @@ class Resolver:
         while at != TOP:
             if not names.is_type(at):
                 found = self._local(names, at, name, line if at == scope else 0, as_value=as_value)
+                if found is None and names.rules.row.namespaces and names.symbols[at].kind == "module":
+                    found = self._apart(names, at, name)  # of a namespace that other files add to
                 if found is not None:
                     return found
             elif at == scope and (at, name) in names.defined:
@@ -285,8 +338,9 @@ class Resolver:
         if imports:
             return self._imported_by_one_of(names, imports)
         if visible := self.visible(names, name):
-            # A file may be included that is not called a header: its types stay open.
-            return None if _is_hidden(*visible[0], names.file, names.rules) else self._one(names, visible)
+            if _is_hidden(*visible[0], names.file, names.rules) and visible[0][0].path not in self._loaded(names):
+                return None  # a type that neither a header nor an included file has stays open
+            return self._one(names, visible)
         stars = names.imported.get((TOP, "*"), ())
         for use in stars:
             module = self._module(names.file, use.receiver)

@@ -12,7 +12,8 @@ from msgspec import Struct
 class _Row(Struct, forbid_unknown_fields=True):
     """A family of languages whose files use each other's definitions, as the file has it.
 
-    ``modules``: how the name of a module leads to a file or a package (`modules.Modules`); ``suffixes``: of files that
+    ``modules``: how the name of a module leads to a file or a package (`modules.Modules`): by "paths" where files load
+    each other, by "targets" where all files of a folder are one module and import others; ``suffixes``: of files that
     are modules; ``index``: the file that stands for its folder.
     ``unit``: which other files' definitions a file may use without an import.
     ``words``: names with a meaning of their own, such as ``self``: the object, its type, or what the type inherits.
@@ -32,7 +33,7 @@ class _Row(Struct, forbid_unknown_fields=True):
     """
 
     languages: str
-    modules: Literal["python", "javascript", "go", "rust", "packages", "none"]
+    modules: Literal["python", "javascript", "go", "rust", "packages", "paths", "targets"]
     suffixes: str = ""
     index: str = ""
     unit: Literal["file", "folder", "package", "project"] = "file"

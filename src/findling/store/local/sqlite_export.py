@@ -13,19 +13,17 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
 from findling.model import errors, vector_codes
-from findling.model.reading import ChunkRow
+from findling.model.reading import ChunkRow, Coding
 from findling.model.rows import FileRow
 from findling.store.local import checksums, schema
-from findling.store.local.models import Model
-from findling.store.local.reader import IndexReader
 from findling.store.protocols import CHUNK_BITS
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")
@@ -65,6 +63,36 @@ TextOf = Callable[[FileRow], bytes | None]
 """A file's text as it was indexed (UTF-8); None where it is another by now."""
 
 
+class Model(Protocol):
+    """A model that made vectors."""
+
+    @property
+    def model_id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def coding(self) -> Coding: ...
+
+
+class Models(Protocol):
+    """The models of an index."""
+
+    def every(self, name: str | None = None) -> Sequence[Model]: ...
+    def latest_of_documents(self) -> int | None: ...
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, int, int, bytes]]: ...
+
+
+class Source(Protocol):
+    """An index, wherever it is kept."""
+
+    @property
+    def models(self) -> Models: ...
+    def files(self, entry_ids: Iterable[int]) -> Mapping[int, FileRow]: ...
+    def chunks(self, blob_id: int) -> Sequence[ChunkRow]: ...
+
+
 class Exported(NamedTuple):
     """How many rows were written. Beside them there were ``repeated`` passages of lines that another has a row for (a
     long line is cut), and documents whose text is another by now than was indexed (``changed``)."""
@@ -75,7 +103,7 @@ class Exported(NamedTuple):
     changed: tuple[str, ...]
 
 
-def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
+def export(reader: Source, text_of: TextOf, target: Path) -> Exported:
     """Write the tables into ``target``, which is as it was until they are whole. Within a snapshot.
 
     Raises `InvalidInput` where something else stands than such an export or nothing can be written, and `StorageFull`.
@@ -109,7 +137,7 @@ def _is_export(target: Path) -> bool:
     return head.startswith(b"SQLite format 3\0") and head[_APPLICATION_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
 
 
-def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
+def _write(reader: Source, text_of: TextOf, part: Path) -> Exported:
     database = apsw.Connection(str(part), vfs=checksums.PLAIN)
     try:
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
@@ -127,7 +155,7 @@ def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
     return Exported(embeddings, documents, passages - embeddings, tuple(changed))
 
 
-def _write_embeddings(database: apsw.Connection, reader: IndexReader, model: Model) -> int:
+def _write_embeddings(database: apsw.Connection, reader: Source, model: Model) -> int:
     """The number of passages that were written, or gave way to another of the same lines."""
     written = 0
     for passage in embedded_passages(reader, model):
@@ -139,7 +167,7 @@ def _write_embeddings(database: apsw.Connection, reader: IndexReader, model: Mod
     return written
 
 
-def _write_documents(database: apsw.Connection, reader: IndexReader, text_of: TextOf, model: Model) -> list[str]:
+def _write_documents(database: apsw.Connection, reader: Source, text_of: TextOf, model: Model) -> list[str]:
     """The paths of documents without rows, for their text is another than was indexed."""
     changed: dict[str, None] = {}
     texts: dict[str, bytes | None] = {}
@@ -183,7 +211,7 @@ class Passage(NamedTuple):
     created_at: int
 
 
-def embedded_passages(reader: IndexReader, model: Model) -> Iterator[Passage]:
+def embedded_passages(reader: Source, model: Model) -> Iterator[Passage]:
     """The passages that have a vector of a model, by path and place. Within a snapshot."""
     for vector_id, entry_id, created_at, data in reader.models.live_vectors(model.model_id):
         file = reader.files([entry_id])[entry_id]
@@ -193,7 +221,7 @@ def embedded_passages(reader: IndexReader, model: Model) -> Iterator[Passage]:
             yield Passage(vector_id << CHUNK_BITS | ordinal, file, ordinal, chunk, vector, created_at)
 
 
-def exported(reader: IndexReader, name: str | None = None) -> Iterator[dict[str, Any]]:
+def exported(reader: Source, name: str | None = None) -> Iterator[dict[str, Any]]:
     """One object per passage with a vector: id, path, start_line, end_line, content_hash, embedding, model, created_at.
     ``name``: only of this model, or that with this fingerprint's id. Within a snapshot.
     """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from findling.store.postgresql.reader import Model, PostgresIndex
+
+_AT_ONCE: Final = 200
+"""Files whose vectors are brought together."""
 
 
 class Models:
@@ -28,8 +31,27 @@ class Models:
         return models[-1].model_id if models else None
 
     def every(self, name: str | None = None) -> list[Model]:
-        """The models with vectors, the newest last; with a ``name`` those that are called so."""
-        return [model for model in self._index.totals.models if name in (None, model.name)]
+        """The models with vectors, the newest last; with a ``name`` those with this name or fingerprint."""
+        return [model for model in self._index.totals.models if name in (None, model.name, model.fingerprint)]
+
+    def latest_of_documents(self) -> int | None:
+        """Of the models that are to make vectors of documents, the one that was used last; None for none."""
+        return next((model.model_id for model in reversed(self._index.totals.models) if model.docs), None)
+
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, int, int, bytes]]:
+        """(a number of its own, entry id, seconds since 1970, vectors) of the files, by path."""
+        index = self._index
+        every = index.embedded_entries(model_id)
+        for start in range(0, len(every), _AT_ONCE):
+            some = every[start : start + _AT_ONCE]
+            entries = [entry for entry, _, _ in some]
+            index.forget()
+            index.ahead(
+                lambda index, entries=entries: index.files(entries),  # type: ignore[misc]
+                lambda index, some=some: [index.chunks(content) for _, content, _ in some],  # type: ignore[misc]
+            )
+            vectors = index.packed_vectors(entries, model_id)
+            yield from ((entry, entry, made_at, vectors[entry]) for entry, _, made_at in some)
 
     def count_unembedded(self, model_id: int) -> int:
         """Number of files that lack vectors which they should have."""
@@ -64,9 +86,8 @@ class Listed:
         """The folders that were listed; a store knows those of its files only."""
 
     def state_of(self, path: str) -> tuple[int, int] | None:
-        """As `known_files` has it."""
-        file = self._index.file_at(path)
-        return (file.size, 0) if file is not None else None
+        """Size and stamp of a file on the disk that it was published from."""
+        return self._index.state_at(path)
 
     def skipped(self) -> list[tuple[str, str, str]]:
         """(path, reason, detail) of every file that was left out."""

@@ -227,6 +227,10 @@ class PostgresIndex:
         connection, self._connection = self._connection, None
         if connection is not None:
             (self._database.drop if failed else self._database.end)(connection)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was read, all but the totals and, within a bound, contents."""
         for known in self._every:
             known.coming.clear()
             of_contents = known in (self._records, self._uses, self._texts)  # which stay what they are
@@ -462,6 +466,13 @@ class PostgresIndex:
         self._bring(self._at, [path])
         return self._at.found.get(path)
 
+    def state_at(self, path: str) -> tuple[int, int] | None:
+        """Size and stamp of a file on the disk that it was published from."""
+        if (file := self.file_at(path)) is None:
+            return None
+        rows = self._list("SELECT size, stamp FROM entries WHERE entry_id = %s", (file.entry_id,))
+        return (rows[0][0], rows[0][1]) if rows else None
+
     def _ask_owners(self, ids: list[int]) -> Iterator[Statement]:
         def take(rows: Rows) -> None:
             self._owners.found.update((content, []) for content in ids)
@@ -613,6 +624,12 @@ class PostgresIndex:
         values = (tuple(blob_ids), tuple(self._ids), *parts.marks_of(name))
         return {row[0] for row in self._list(sql, values)}
 
+    def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
+        """How many chunks and symbols a content has, and what kept the others from being found (`Reading.problem`)."""
+        sql = "SELECT chunk_count, symbol_count, problem FROM contents WHERE content_id = %s"
+        ((chunks, symbols, problem),) = self._list(sql, (blob_id,))
+        return int(chunks), int(symbols), str(problem)
+
     def _ask_texts(self, ids: list[int]) -> Iterator[Statement]:
         def take(rows: Rows) -> None:
             self._texts.found.update(dict.fromkeys(ids))
@@ -643,6 +660,16 @@ class PostgresIndex:
         wanted = list(entry_ids)
         self._bring(self._vectors, [(model_id, entry) for entry in wanted])
         return {entry: data for entry in wanted if (data := self._vectors.found.get((model_id, entry)))}
+
+    def embedded_entries(self, model_id: int) -> list[tuple[int, int, int]]:
+        """(entry, content, seconds since 1970 when their view's were made) of files with a model's vectors, by path."""
+        rows = self._list(
+            "SELECT e.path, e.view_id, e.entry_id, e.content_id, extract(epoch FROM made_at)::bigint FROM vectors v "
+            "JOIN entries e USING (entry_id) JOIN embedded m ON m.view_id = e.view_id AND m.model_id = v.model_id "
+            "WHERE v.view_id = ANY(%s::bigint[]) AND v.model_id = %s",
+            (tuple(self._ids), model_id),
+        )
+        return [(row[2], row[3], row[4]) for row in sorted(rows, key=lambda row: self._outer(row[0], row[1]))]
 
     def lacking_vectors(self, model: Model) -> int:
         """How many files lack vectors of a model which they should have."""

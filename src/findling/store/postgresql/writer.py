@@ -307,6 +307,14 @@ class ViewWriter:
         )
         return int(self._value("SELECT model_id FROM models WHERE fingerprint = %s", fingerprint))
 
+    def drop_vectors(self, model_id: int, which: Callable[[str], bool]) -> None:
+        """Delete a model's vectors of the files at paths that an earlier run left."""
+        wanted = (known.entry_id for path, known in self._known.items() if which(path))
+        gone = [entry for entry in wanted if entry not in self._new]
+        for table in ("vectors", "bits") if gone else ():
+            sql = f"DELETE FROM {table} WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s"
+            self._execute(sql.encode(), (gone, model_id))
+
     def lacking(self, model_id: int, *, docs: bool) -> list[int]:
         """The entries that lack a model's vectors; without ``docs`` documents are left out."""
         self._send()
