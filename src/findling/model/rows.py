@@ -42,8 +42,7 @@ class FileRow(NamedTuple):
 
     @property
     def converted(self) -> bool:
-        """Whether its text was converted from another format (a PDF) and is kept in the index (`IndexReader.doc_text`).
-        """
+        """Whether its text was converted (from a PDF) and is kept in the index (`IndexReader.doc_text`)."""
         return self.other_encoding == CONVERTED
 
 
