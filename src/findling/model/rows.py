@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from findling.model import tokenizer
@@ -68,6 +68,11 @@ class SymbolRow(NamedTuple):
     def squashed(self) -> str:
         """The key under which spellings of the name meet (`tokenizer.squash`)."""
         return squashed(self.name)
+
+
+def symbol_rows(blob_id: int, symbols: Iterable[Symbol]) -> list[SymbolRow]:
+    """The definitions of a content as rows."""
+    return [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(symbols)]
 
 
 @remembered(_SQUASHED_REMEMBERED)

@@ -26,7 +26,7 @@ class Decoded(NamedTuple):
 
 
 class SkipReason(NamedTuple):
-    """Why bytes are not read as text: ``binary``, ``unknown_encoding`` or ``lfs_pointer``, and a sentence for people."""
+    """Why bytes are not read as text: ``binary``, ``unknown_encoding`` or ``lfs_pointer``, and a sentence on it."""
 
     reason: str
     detail: str

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from findling.model.reading import Use
-from findling.model.types import Symbol
 from findling.reading import notebooks, regions, syntax_brace
+from findling.reading.parsed import Symbol
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
