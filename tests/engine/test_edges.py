@@ -358,6 +358,39 @@ def test_what_is_called_from_outside_is_told_without_a_word_of_the_line(project:
     assert engine.callers("A.main").notes == engine.callers("plain").notes == ()
 
 
+def test_what_a_string_names_is_told_as_such(project: Opened) -> None:
+    engine = project(
+        {
+            "config/routes.rb": 'draw do\n  get "/me", to: "users#profile"\n  resources :users\n  get :list\nend\n',
+            "app/users_controller.rb": (
+                "class UsersController\n  before_action :set_user\n  def profile\n  end\n  def show\n  end\n"
+                "  def set_user\n  end\nend\n"
+            ),
+            "app/posts_controller.rb": "class PostsController\n  def profile\n  end\n  def show\n  end\nend\n",
+            "app.py": (
+                "class Desk:\n    def serve(self): ...\ndef greet(name):\n    return getattr(Desk(), name)()\n"
+                'def run():\n    getattr(Desk(), "serve")()\n    print("serve")\n'
+            ),
+            "test_app.py": 'def test_it():\n    with mock.patch("app.greet"): ...\n',
+            "settings.py": 'HOOK = "app.greet"\nOTHER = "other.greet"\n',
+        }
+    )
+    for name, found in {
+        "UsersController.profile": [("config/routes.rb", 2, "likely")],
+        "UsersController.show": [("config/routes.rb", 3, "likely")],
+        "UsersController.set_user": [("app/users_controller.rb", 2, "possible")],
+        "PostsController.profile": [],
+        "PostsController.show": [],
+        "Desk.serve": [("app.py", 6, "possible")],
+        "greet": [("settings.py", 1, "likely"), ("test_app.py", 2, "possible")],
+    }.items():
+        edges = engine.callers(name, tests=True).edges
+        assert [(edge.path, edge.line, edge.grade) for edge in edges if edge.kind == "string"] == found, name
+    note = "What greet calls by getattr in line 4 of app.py is not followed."
+    assert note in engine.callees("greet").notes
+    assert note in engine.trace("greet", "Desk.serve").notes
+
+
 def test_what_replaces_something_in_a_test_registers_nothing(project: Opened) -> None:
     engine = project(
         {
@@ -455,6 +488,60 @@ def test_impact_follows_callers_step_by_step_and_tells_from_where(project: Opene
     assert reached.in_tests == 1 and sum(reached.totals.values()) == 6
     assert (3, "tests/test_c.py", "test_open", "Store.open") in steps(engine.impact("read", tests=True))
     assert steps(engine.impact("read", steps=1)) == steps(engine.callers("read"))
+
+
+def test_what_a_function_gives_has_the_type_of_all_that_it_returns(project: Opened) -> None:
+    engine = project(
+        {
+            "core.py": (
+                "class Box:\n    def fill(self):\n        return self\nclass Bag:\n    def fill(self):\n        ...\n"
+                "def box():\n    found = Box()\n    return found\n"
+                "def either(big):\n    if big:\n        return Box()\n    return Bag()\n"
+                "def some(big):\n    if big:\n        return None\n    return Bag().fill() or Bag()\n"
+            ),
+            "use.py": (
+                "from core import box, either, some\ndef run():\n    box().fill()\n    box().fill().fill()\n"
+                "    either(1).fill()\n    some(1).fill()\n"
+            ),
+        }
+    )
+    found = engine.callers("Box.fill").edges
+    sure = [(edge.line, edge.why) for edge in found if edge.path == "use.py" and edge.grade == "likely"]
+    assert sure == [(3, "returned by box()"), (4, "returned by box()")]
+    assert [edge.line for edge in found if edge.grade == "possible"] == [5, 6]
+
+
+def test_fixtures_of_pytest_are_followed_by_the_names_of_parameters(project: Opened) -> None:
+    engine = project(
+        {
+            "app.py": "class App:\n    def client(self):\n        return Client()\nclass Client:\n    def get(self): 1",
+            "tests/conftest.py": (
+                "import pytest\nfrom app import App\n\n@pytest.fixture\ndef app():\n    yield App()\n\n"
+                "@pytest.fixture\ndef client(app):\n    return app.client()\n"
+            ),
+            "tests/test_app.py": "def test_get(client):\n    client.get()\n\n\ndef test_none(other):\n    other.put()",
+        }
+    )
+    assert [(edge.line, edge.grade) for edge in engine.callers("Client.get", tests=True).edges] == [(2, "likely")]
+    reached = engine.impact("App.client").tests
+    assert [(each.name, each.depth) for each in reached] == [("client", 1), ("test_get", 2)]
+
+
+def test_a_constructor_is_used_where_its_type_is_called(project: Opened) -> None:
+    engine = project(
+        {
+            "core.py": (
+                "class Box:\n    def __init__(self): ...\nclass Crate(Box): ...\nclass Chest(Box):\n"
+                "    def __init__(self):\n        super().__init__()\n"
+            ),
+            "use.py": "from core import Box, Chest, Crate\ndef run(given: Box):\n    Box()\n    Crate()\n    Chest()\n",
+        }
+    )
+    assert [(edge.path, edge.line) for edge in engine.callers("Box.__init__").edges] == [
+        ("core.py", 6),
+        ("use.py", 3),
+        ("use.py", 4),
+    ]
 
 
 def test_impact_goes_neither_through_tests_nor_through_what_is_only_possible(project: Opened) -> None:

@@ -20,8 +20,8 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
-from findling.engine import background_process, first_answers, index_jobs
-from findling.engine.jobs import ENDED, JOBS
+from findling.engine import background_process, first_answers, freshness, index_jobs
+from findling.engine.jobs import ASK_AGAIN, ENDED, JOBS
 from findling.model import secrets
 from findling.model.errors import Cancelled, NotFound
 from findling.model.tokenizer import stem
@@ -32,6 +32,7 @@ from findling.sources import scan as scanning
 from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
 from findling.sources.selection import DiscoveryOptions
+from findling.store.local.lock import WriterLock
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -185,11 +186,14 @@ class Failing(reading.pool.Worker):
         if self.how == "killed":
             self.start().kill()
             return super().ask(files, time_s)
+        if self.how == "stopped":
+            self.start().send_signal(signal.SIGSTOP)
+            return super().ask(files, time_s)
         raise RuntimeError("can't start new thread")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("how", ["killed", "no thread"])
+@pytest.mark.parametrize("how", ["killed", "stopped", "no thread"])
 def test_a_question_does_not_wait_for_whoever_reads_beside_it_and_fails(how: str) -> None:
     files = [(f"module{number}.py", b"def step(value): ...\n" * 1000) for number in range(60)]
     with Failing(how) as worker:
@@ -202,6 +206,7 @@ def test_a_question_does_not_wait_for_whoever_reads_beside_it_and_fails(how: str
         whole.join(30)
         assert not whole.is_alive()
     assert all(file.reason == "failed" for file in left_out)
+    assert how != "stopped" or not left_out, "what it was to read is read by the one who waits"
 
 
 def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +268,19 @@ def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: py
     assert answer.hits[0].path == "guide.md"  # the nearest
     assert 0 < answer.coverage.scanned < FILES
     assert any("for lack of time" in note for note in answer.notes)
+
+
+def test_where_there_is_no_time_to_list_all_folders_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And calls nothing absent."""
+    monkeypatch.setattr(freshness, "LISTING_S", 0.0)
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("how are requests tried again")
+        assert answer.hits[0].path == "guide.md" and answer.coverage.scanned == 1
+        assert any("some folders were not even listed, for lack of time" in note for note in answer.notes)
+        assert not engine.search("NowhereToBeFound").absent
+    monkeypatch.undo()
+    with Engine.open(root=folder) as engine:
+        assert engine.search("NowhereToBeFound").absent
 
 
 def test_in_the_middle_of_a_rebase(folder: Path) -> None:
@@ -445,6 +463,17 @@ def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
     assert answer.hits[0].path == "part3/retrying.py" and answer.coverage.scanned == FILES
 
 
+def test_a_first_question_does_not_wait_for_who_is_about_to_make_the_index(folder: Path) -> None:
+    with Engine.open(root=folder) as engine:
+        engine.search("RetryPolicy")  # makes the folder for the index, and no index
+        lock = WriterLock(engine.store_dir, wait_s=0)
+        try:
+            answer = engine.search("RetryPolicy", wait_s=0.2)
+        finally:
+            lock.release()
+    assert answer.hits[0].path == "part3/retrying.py" and answer.coverage.scanned == FILES
+
+
 def test_two_first_questions_at_once_are_both_answered(folder: Path) -> None:
     def ask(_: int) -> tuple[str, ...]:
         with Engine.open(root=folder) as engine:
@@ -545,7 +574,7 @@ def test_a_run_that_was_killed_is_told_of_and_begun_again(folder: Path, monkeypa
     monkeypatch.delenv("CI")
     monkeypatch.setattr(index_jobs, "start_process", lambda *words, **_: started.append(words))
     with Engine.open(root=folder) as engine:
-        assert any(ENDED in note for note in engine.status().notes)
+        assert any(ENDED.removesuffix(ASK_AGAIN) in note for note in engine.status().notes)
         assert engine.search("RetryPolicy").hits[0].path == "part3/retrying.py"
         assert len(started) == 1
         assert engine.index().complete

@@ -148,3 +148,15 @@ def test_an_index_in_the_making_serves_as_far_as_it_goes(root: Path) -> None:
         found = engine.grep("alpha")
         assert found.unindexed == found.files_read - 2
         assert replace(found, took_ms=0).files == Engine.open(root, cache=True).grep("alpha").files
+
+
+def test_the_first_file_is_given_before_later_folders_are_listed(tmp_path: Path) -> None:
+    """And the order is that of paths: a folder stands among files by its name."""
+    names = ["a/one.py", "a-b.py", "b/sub/two.py", "b/three.py", "b.py", "c.pdf"]
+    root = make(tmp_path / "project", dict.fromkeys(names, "needle = 1\n"))
+    with Engine.open(root=root) as engine, engine.grep_stream("needle") as found:
+        assert next(iter(found)).path == "a/one.py"
+        write(root, "b/late.py", "needle = 2\n")
+        assert [file.path for file in found] == ["a-b.py", "b/late.py", "b/sub/two.py", "b/three.py", "b.py"]
+        assert found.totals.files_searched == 6 and found.totals.counts_exact
+        assert [(file.path, file.reason) for file in found.totals.skipped] == [("c.pdf", "not_indexed")]

@@ -182,12 +182,14 @@ def test_of_very_many_files_a_first_question_sees_what_there_is_time_for(tmp_pat
     with Engine.open(root=tmp_path) as engine:
         answer = engine.search("needle_of_all")
     assert answer.hits[0].path == "near.py"
-    assert answer.coverage.scanned + sum(_left(note) for note in answer.notes) == most + 1
+    listed = answer.coverage.scanned + sum(_left(note) for note in answer.notes)
+    not_listed = any("some folders were not even listed" in note for note in answer.notes)
+    assert listed < most + 1 if not_listed else listed == most + 1
 
 
 def _left(note: str) -> int:
     """How many files a note says were not gone through."""
-    said = re.search(r"\(([\d,]+) were not", note)
+    said = re.search(r"\(([\d,]+) more were not", note)
     return int(said[1].replace(",", "")) if said else 0
 
 

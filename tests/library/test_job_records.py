@@ -13,7 +13,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from findling.engine.jobs import CANCELLED, ENDED, STARTING_S, Records, RunningJob
+from findling.engine.jobs import CANCELLED, ENDED, PROCESS, STARTING_S, Records, RunningJob, start_process
 from findling.engine.library import Library
 from findling.engine.library.results import iso_date, job_facts
 from findling.engine.small_files import Turns
@@ -94,6 +94,16 @@ def test_a_job_that_no_process_took_has_failed(age: float, tmp_path: Path) -> No
     assert (records.get(job.id).status, records.get(job.id).error) == ("failed", ENDED)
     with pytest.raises(NotFound):
         records.take(job.id)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere it is noticed after STARTING_S")
+def test_a_job_whose_process_died_on_its_way_has_failed_at_once(tmp_path: Path) -> None:
+    records = Library(tmp_path).jobs
+    job = records.queue("fetch", "fetch_file")
+    process = start_process("no_such_module", cwd=tmp_path, number_in=records.path(job.id, PROCESS))
+    process.wait()
+    assert (records.get(job.id).status, records.get(job.id).error) == ("failed", ENDED)
+    assert not records.active()
 
 
 def test_only_a_queued_job_is_taken(tmp_path: Path) -> None:

@@ -79,8 +79,8 @@ def test_a_use_knows_the_definition_around_it() -> None:
 
 
 def test_names_that_mean_nothing_of_the_project_are_left_out() -> None:
-    text = b"def f(a):\n    # f(a)\n    print(len(a), 'f(a)')\n    return f(a)\n"
-    assert [(use.kind, use.name) for use in uses(text)] == [("call", "f")]
+    text = b"def f(a):\n    # f(a)\n    print(len(a), 'f(a)')\n    f(a)\n    return [f]\n"
+    assert [(use.kind, use.name) for use in uses(text)] == [("call", "f"), ("read", "f")]
 
 
 def test_a_local_name_hides_a_function_in_all_scopes_that_bind_it_and_nowhere_else() -> None:

@@ -81,7 +81,29 @@ def test_lines_and_names_are_shown_with_the_grade_of_a_likely_edge_and_tests_are
     assert [each.marked for each in related.found[1:4]] == [
         "disk.put(item) [likely]",
         "register(disk.put) [likely]",
-        "clean(item)",
+        "clean(item): return strip(item)",
+    ]
+
+
+def test_a_short_function_that_is_called_is_told_whole_and_so_are_lines_that_write_deciding_fields() -> None:
+    files = {
+        "pool.py": (
+            "class Pool:\n    def __init__(self):\n        self.size = 0\n        self.name = ''\n"
+            "    def add(self):\n        self.size += 1\n"
+            "    def full(self):\n        if self.size > limit():\n            return self.name\n"
+            "        return clean(self)\n"
+            'def limit() -> int:\n    """How many."""\n    return 3\n'
+            "def clean(pool):\n    pool.close()\n    pool.open()\n    return pool\n"
+        )
+    }
+    found, every = relating(files)
+    told = [(each.role, each.line, each.text) for each in found.of(every["pool.py:Pool.full"], 5_000).found]
+    assert told == [
+        ("written_by", 6, "self.size += 1"),
+        ("written_by", 3, "self.size = 0"),
+        ("written_by", 4, "self.name = ''"),
+        ("calls", 11, "limit() -> int: return 3"),
+        ("calls", 14, "clean(pool)"),
     ]
 
 

@@ -46,6 +46,7 @@ from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
     from findling.search.searcher import Found, Searcher
+    from findling.sources import selection
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """The reason that an answer gives when the embedder fails, by the reason of the failure."""
@@ -460,9 +461,14 @@ class UnreadFiles:
             return []
         if not self._may_list:
             return None
-        store = self._store
+        store, first = self._store, self._store.first_answer
+        if first is not None and first.cut:
+            return None
+        listed: Sequence[selection.Found]
         try:
-            if isinstance(store, RefStore):
+            if first is not None and first.of_all:
+                listed = first.found
+            elif isinstance(store, RefStore):
                 listed = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted).files
             else:
                 listed = sources.discovery.discover(store.root, store.configuration.wanted).files

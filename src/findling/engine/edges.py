@@ -40,7 +40,7 @@ from findling.model.types import (
     TraceResult,
 )
 from findling.outbound.files import NotRead
-from findling.search import project_map
+from findling.search import dynamic, project_map
 from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
@@ -108,10 +108,17 @@ def edges(
                 if direction == "callees"
                 else search.callers(index, asked, max(1, steps), lines=lines)
             )
+            if direction == "callers":
+                known = {(edge.file.path, edge.use.line) for edge in found.found}
+                strings = dynamic.named_in_strings(index, lines, asked)
+                found.found += [each for each in strings if (each.file.path, each.use.line) not in known]
+                found.sort()
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
         if direction == "callers" and few:
             notes += _called_from_outside(searched, asked)
+        elif few:
+            notes += _called_by_name(searched, asked)
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
         others = [each for each in asked if few and each.file.language not in LANGUAGES]
         if others and direction == "callers":
@@ -199,6 +206,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             notes.append(f"{way}{', and not all were looked at' if found.cut else ''}.")
+            notes += _called_by_name(searched, found.through)
         open_at = list(_shown(searched, found.open_at[:MOST_DEFINITIONS])) if found is not None else []
         notes += list(_unfollowed([*origins, *goals]))
     return TraceResult(
@@ -590,6 +598,14 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
             path = f"/{file.path}".removesuffix(".py").removesuffix("/__init__")
             if symbol.qualified_name == name.strip() and path.endswith(stem):
                 yield f"{name.strip()} is an entry point ({point.path}:{point.line})."
+
+
+def _called_by_name(searched: Searched, asked: Iterable[search.Definition]) -> Iterator[str]:
+    """Where definitions call what no code names, so that nobody can follow it."""
+    found = dynamic.calls_by_name(searched.lines, asked)
+    for definition, line, word in islice(found, MOST_DEFINITIONS):
+        name = definition.symbol.qualified_name
+        yield f"What {name} calls by {word} in line {line} of {definition.file.path} is not followed."
 
 
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:

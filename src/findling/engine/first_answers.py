@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import accumulate
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -57,9 +57,15 @@ READ_BYTES = 1_500_000
 LARGE_BYTES, LARGE_FILES = 200_000, 24
 """A larger file is read only if it is among the first ``LARGE_FILES``: it takes the time of twenty others."""
 
-WORTH_BYTES, PART_BYTES, WORKER_S = 300_000, 60_000, 5.0
-"""If there is at least this much text, another process reads some of it, in parts of this size, and may take this many
-seconds for one."""
+WORTH_BYTES, PART_BYTES = 300_000, 60_000
+"""If there is at least this much text, another process reads some of it, in parts of this size."""
+
+WORKER_S = 5.0
+"""Of the processor's time, what that process may take for a part."""
+
+LATE_S, SLOW_BYTES_PER_S = 0.3, 300_000
+"""Once all other parts are read, that process has so long for its last one, and a second more for so many bytes: it may
+have been stopped, or get no processor. Then the part is read here."""
 
 ENOUGH_BYTES = 150_000
 """If one process reads this much, or a quarter of all files, it is known how long it takes for the whole index."""
@@ -95,7 +101,8 @@ class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
     empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
-    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index."""
+    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index. ``cut``: there was no
+    time to list all files. ``of_all``: ``found`` was listed whole, and whatever the question is about."""
 
     index: JoinedIndex
     scan: Scan
@@ -105,6 +112,8 @@ class FirstAnswer(Struct):
     embedder: Embedder | None
     index_s: float = 0.0
     goes_on: bool = False
+    cut: bool = False
+    of_all: bool = False
 
     @property
     def note(self) -> str:
@@ -118,7 +127,9 @@ class FirstAnswer(Struct):
             apart = f" ({count(others, 'other file')} without text that can be read)" if others else ""
             are = "is" if documents == 1 else "are"
             return f"{count(documents, 'document')} here {are} read only for the index{apart}; {self._of_index}."
-        left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
+        missed = [f"{self.scan.left:,} more were not"] if self.scan.left else []
+        missed += ["some folders were not even listed"] if self.cut else []
+        left = f" ({', and '.join(missed)}, for lack of time)" if missed else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
         return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {self._of_index}."
@@ -201,8 +212,8 @@ def first_answer(
         reader = opened.on_disk
         with reader.snapshot():
             number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
-            indexed = None if reader.manifest is None else reader
-            known = reader.listed.known_files() if indexed is not None else {}
+            known = reader.listed.known_files() if reader.manifest is not None else {}
+            indexed = reader if known else None
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))
     lacking = [file for file in found if known.get(file[0]) != file[1:]]  # without what was indexed meanwhile
@@ -334,19 +345,24 @@ _Answered = list[tuple[str, bytes, Answer]]
 
 
 def _prepared(files: _Files, limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
-    """Each file with what is known of it. A worker that is ready takes a part of them whenever it has done one; a file
-    that it does not answer in time is left out."""
+    """Each file with what is known of it. A worker that is ready takes a part of them whenever it has done one; what it
+    does not answer in time is read here, and what ends it is left out."""
     left = deque(files)
     answered: SimpleQueue[_Answered] = SimpleQueue()
     if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
         threading.Thread(target=_read_beside, args=(worker, left, answered), daemon=True).start()
-    done = 0
-    while done < len(files):
-        part: _Answered = [
-            (path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in _next(left)
-        ]
-        part = part or answered.get()
-        done += len(part)
+    missing = dict(files)
+    while missing:
+        if not (mine := _next(left)):
+            late_s = LATE_S + sum(map(len, missing.values())) / SLOW_BYTES_PER_S
+            try:
+                part = answered.get(timeout=late_s)
+            except Empty:
+                mine = list(missing.items())
+        if mine:
+            part = [(path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in mine]
+        for path, _, _ in part:
+            del missing[path]
         yield part
 
 
@@ -358,7 +374,7 @@ def _read_beside(worker: Worker, left: deque[tuple[str, bytes]], answered: Simpl
             answers = worker.ask([(path, data, True) for path, data in part], WORKER_S)
         finally:  # whatever went wrong, the question waits for these files
             ready = answers is not None and len(answers) == len(part)
-            known = answers if answers is not None and ready else ["not read in time"] * len(part)
+            known = answers if answers is not None and ready else ["its process ended"] * len(part)
             answered.put(
                 [
                     (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from findling import sources
+from findling import reading, sources
 from findling.embedding import BUNDLED
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
@@ -23,7 +23,6 @@ from findling.engine.store import CHECK_PAUSE, WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, IndexReport, Progress, TreeState
-from findling.reading.pool import start_ahead
 from findling.store import local as stored
 from findling.store.local.schema import FAILED, UNREAD
 
@@ -53,6 +52,9 @@ SYNC_FILES = 300
 
 FEW_FILES, FEW_BYTES = 100, 600_000
 """A folder with no more files and text than this is indexed before the first answer; a larger one is scanned."""
+
+LISTING_S = 3.0
+"""Time for listing a folder before a first answer: some 200,000 files. What is not listed by then is not searched."""
 
 LONG_RUN_S = 2.0
 """After a run that took longer, the disk is looked at again before the index is called fresh."""
@@ -133,7 +135,9 @@ def freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
                 raise
             if may_scan and (nothing or _known_files(store)[0] is None):
                 store.notes.append(str(error))
-                _answer_first(store, _not_indexed(store).files, asked, time.monotonic())
+                began = time.monotonic()
+                lacks = _not_indexed(store, began)
+                _answer_first(store, lacks.files, asked, began, cut=lacks.cut)
             found = "stale", DISK_FULL
         if found is not LOOK_AGAIN:
             break
@@ -291,6 +295,8 @@ def nothing_indexed(store: OpenStore) -> bool:
 def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, TreeState | None]:
     """path -> (size, `files.stamp_of`) of what is indexed, None where a run over the whole root must come first; and
     what the listing depended on that this comes from, where that is known."""
+    if not store.exists:  # opening it would make it, and wait for whoever holds the writer's lock
+        return None, None
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
@@ -389,7 +395,7 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
         except errors.IndexBusy:
             return BUSY
     with _reader_beside(store, asked) if scans else nullcontext() as worker:
-        lacks = _not_indexed(store) if scans else None
+        lacks = _not_indexed(store, began) if scans else None
         # What is indexed by a recipe nobody finishes in the background.
         if lacks is None or lacks.is_little or store.configuration.recipe is not None:
             if worker is not None:
@@ -403,8 +409,13 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
         if lacks is not None:
             _note(store, lacks.notes)
             tell(Progress("indexing", 0, len(lacks.files)))
-            first = _answer_first(store, _lacking(store, lacks.files), asked, began, worker)
-            first.goes_on = parts.index_jobs.start(store)
+            lacking = _lacking(store, lacks.files)
+            first = _answer_first(store, lacking, asked, began, worker, cut=lacks.cut)
+            try:
+                first.goes_on = parts.index_jobs.start(store)
+            except errors.StorageFull as error:  # nobody could finish the index now
+                store.notes.append(str(error))
+                return "stale", DISK_FULL
             return "syncing", "the index is not ready"
     if report is None:
         return BUSY
@@ -419,15 +430,26 @@ def _reader_beside(store: OpenStore, asked: Question) -> AbstractContextManager[
     if store.kept is not None or (os.cpu_count() or 1) == 1:
         return nullcontext()
     expected = store.semantics.expected() if asked.embed else None
-    return start_ahead(store.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
+    return reading.start_ahead(
+        store.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED
+    )
 
 
 def _answer_first(
-    store: OpenStore, found: list[Found], asked: Question, began: float, worker: Worker | None = None
+    store: OpenStore,
+    found: list[Found],
+    asked: Question,
+    began: float,
+    worker: Worker | None = None,
+    *,
+    cut: bool | None = None,
 ) -> FirstAnswer:
-    """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question."""
+    """Scan the files ``found``, which are not indexed, and read the likeliest of them for the question. ``cut``: there
+    was no time to list all; None where these are not from a listing."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
     first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began, worker)
+    first.cut = cut is True
+    first.of_all = cut is False and len(wanted) == len(found)
     if len(wanted) < len(found):
         first.index_s = 0.0  # it is that of a part
     return first
@@ -440,23 +462,29 @@ def _lacking(store: OpenStore, found: Iterable[Found]) -> list[Found]:
 
 
 class _Lacks(NamedTuple):
-    """The files that an index lacks or has in another state, and whether indexing them takes only a moment."""
+    """The files that an index lacks or has in another state, and whether indexing them takes only a moment. ``cut``:
+    there was no time to list all."""
 
     files: list[Found]
     is_little: bool
     notes: tuple[str, ...]
+    cut: bool
 
 
-def _not_indexed(store: OpenStore) -> _Lacks:
+def _not_indexed(store: OpenStore, began: float) -> _Lacks:
+    """What a question that came at ``began`` (monotonic seconds) can know of it."""
     known = _indexed_states(store)
     git_ids: Mapping[str, bytes] = {}
     notes: tuple[str, ...] = ()
+    cut = False
+    listed: list[Found]
     if isinstance(store, RefStore):
         tree = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted)
         listed, git_ids = tree.files, tree.git_ids
     else:
-        listing = sources.discovery.discover(store.root, store.configuration.wanted)
-        listed, notes = listing.files, listing.notes
+        listing = sources.discovery.Stream(store.root, store.configuration.wanted, began + LISTING_S)
+        listed = list(listing)
+        notes, cut = listing.notes, not listing.complete
         if store.exists and not known:  # what another work tree has of it costs next to nothing
             git_ids = sources.staged(store.root)
     lacking = [file for file in listed if known.get(file[0]) != (file[1], file[2])]
@@ -465,7 +493,7 @@ def _not_indexed(store: OpenStore) -> _Lacks:
         with store.on_disk.snapshot():
             contents = store.on_disk.listed.git_ids()
     new = [size for path, size, _ in lacking if git_ids.get(path) not in contents]
-    return _Lacks(lacking, len(new) <= FEW_FILES and sum(new) <= FEW_BYTES, notes)
+    return _Lacks(lacking, not cut and len(new) <= FEW_FILES and sum(new) <= FEW_BYTES, notes, cut)
 
 
 def _indexed_states(store: OpenStore) -> Mapping[str, tuple[int, int]]:

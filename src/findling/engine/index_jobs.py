@@ -9,18 +9,19 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
-from findling.engine.jobs import Job, Records, RunningJob, start_process
+from findling.engine.jobs import ASK_AGAIN, PROCESS, Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.engine.store import CHECK_PAUSE, OpenStore
-from findling.model.errors import FindlingError, NotFound
+from findling.model.errors import FindlingError, NotFound, StorageFull
 from findling.model.plurals import count
 from findling.model.types import Progress
+from findling.store.local.schema import full, is_full
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
@@ -67,9 +68,20 @@ def running_job(
 def active_job(store: OpenStore) -> Job | None:
     """The running job over the same files as the store, None without one; of several the one with the latest progress.
     Changes nothing."""
-    place = _place_of(*store.manifest_key)
-    found = [job for job in records_of(store.directory).active() if job.place == place]
+    found = [job for job in _jobs_over(store) if job.is_active]
     return max(found, key=lambda job: job.updated, default=None)
+
+
+def _jobs_over(store: OpenStore) -> list[Job]:
+    """The jobs over the same files as the store, the newest first."""
+    place = _place_of(*store.manifest_key)
+    return [job for job in records_of(store.directory).all() if job.place == place]
+
+
+def _failure_of(jobs: Sequence[Job]) -> Iterator[str]:
+    """A note that the last of these jobs failed, if it did."""
+    if jobs and jobs[0].state == "failed":
+        yield f"The last run over this folder failed: {jobs[0].error.removesuffix(ASK_AGAIN)}"
 
 
 def stop(store: OpenStore) -> int:
@@ -91,13 +103,12 @@ def stop(store: OpenStore) -> int:
 
 def told(store: OpenStore) -> Iterator[str]:
     """Notes for a status: a job that is running over the same files, or the failure of the last one."""
-    place = _place_of(*store.manifest_key)
-    jobs = [job for job in records_of(store.directory).all() if job.place == place]
+    jobs = _jobs_over(store)
     if active := next((job for job in jobs if job.is_active), None):
         how_far = f": {active.done:,} of {count(active.total, 'file')}" if active.total else ""
         yield f"The index is being built{how_far}; 'findling stop' stops that."
-    elif jobs and jobs[0].state == "failed":
-        yield f"The last run over this folder failed: {jobs[0].error}"
+    else:
+        yield from _failure_of(jobs)
 
 
 def _place_of(root: str, ref: str) -> str:
@@ -226,15 +237,21 @@ def words(error: BaseException) -> str:
 
 def start(store: OpenStore) -> bool:
     """Leave a process behind that finishes the index of ``store``, at the lowest priority, unless none is wanted;
-    whether one is at it now."""
+    whether one is at it now. Raises `StorageFull` where nobody could finish it."""
+    if is_full(store.directory):
+        raise full(store.directory)
     if not store.configuration.background:
         return False
-    if active_job(store) is not None:
+    jobs = _jobs_over(store)
+    if any(job.is_active for job in jobs):
         return True
+    store.notes += (f"{failed} Another one begins." for failed in _failure_of(jobs))
     low = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
     try:
         job = queue(store.directory, store.manifest_key)
-    except FindlingError:  # such as a full disk: nobody could finish the index now
+    except StorageFull:
+        raise
+    except FindlingError:  # such as a folder that cannot be written
         return False
     try:
         start_process(
@@ -245,6 +262,7 @@ def start(store: OpenStore) -> bool:
             job.id,
             cwd=store.root.anchor,
             flags=low,
+            number_in=records_of(store.directory).path(job.id, PROCESS),
         )
     except OSError:  # the next question tries again; this one has its answer
         records_of(store.directory).forget(job.id)

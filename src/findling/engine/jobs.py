@@ -41,10 +41,17 @@ JOBS: Final = "jobs"
 STARTING_S: Final = 30.0
 """A process that has not taken its job by then will not."""
 
+PROCESS: Final = "process"
+"""The ending of a file of a queued job with the number of the process that is to take it: should that one die before,
+nobody waits for it."""
+
+_NUMBER_BYTES: Final = 20
+
 TOLD_EVERY_S: Final = 1.0
 """Between two tellings of a run, and before the first: most runs are over by then, and write nothing."""
 
-ENDED: Final = "The process that ran it ended before it was done. Ask for it again."
+ASK_AGAIN: Final = " Ask for it again."
+ENDED: Final = f"The process that ran it ended before it was done.{ASK_AGAIN}"
 CANCELLED: Final = "It was cancelled."
 
 _ID = re.compile(r"[0-9a-f]{12}")
@@ -239,7 +246,7 @@ class Records:
         for path in self.folder.glob("*.*"):
             id, _, ending = path.name.partition(".")
             with suppress(OSError):  # another process sweeps, too
-                half = ending.endswith(".tmp") or (ending == "lock" and not self.path(id, "json").exists())
+                half = ending.endswith(".tmp") or (ending in ("lock", PROCESS) and not self.path(id, "json").exists())
                 if half and abs(time.time() - path.stat().st_mtime) > STARTING_S:  # abs: the clock may be set back
                     path.unlink()
 
@@ -282,7 +289,8 @@ class Records:
     def _is_alive(self, job: Job) -> bool:
         """Whether a process holds its lock, or may still be on its way."""
         if job.state == "queued" and abs(time.time() - job.updated) < STARTING_S:  # abs: the clock may be set back
-            return True
+            file = self.path(job.id, PROCESS)
+            return layout.not_a_file(file) or _exists(file)
         path = self.path(job.id, "lock")
         if not path.exists():
             return False
@@ -293,6 +301,24 @@ class Records:
         except FindlingError:
             return False  # who may not take a lock cannot ask whether it is taken
         return False
+
+
+def _exists(file: Path) -> bool:
+    """Whether the process whose number is in a file is there; True where that is not known."""
+    try:
+        with file.open("rb") as opened:
+            number = int(opened.read(_NUMBER_BYTES))
+    except (OSError, ValueError):  # the process may be about to start
+        return True
+    if os.name != "posix" or number <= 0:  # elsewhere `os.kill` would end the process
+        return True
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
 
 
 def _new(kind: Kind, mode: Mode, place: str, ref: str, state: State) -> Job:
@@ -395,7 +421,7 @@ class RunningJob:
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
-                self._remove("lock", "cancel")
+                self._remove("lock", "cancel", PROCESS)
         if self.kept or locked:
             self._records.forget_oldest()
         return self.job
@@ -440,8 +466,10 @@ def start_process(
     stderr: int | BinaryIO = subprocess.DEVNULL,
     flags: int = 0,
     env: Mapping[str, str] | None = None,
+    number_in: Path,
 ) -> subprocess.Popen[bytes]:
-    """Run a module in a process of its own: Ctrl-C and the end of the terminal are for the one that asked.
+    """Run a module in a process of its own: Ctrl-C and the end of the terminal are for the one that asked. The number
+    of the process is written into a file of the job that it is to take (`PROCESS`).
 
     ``env``: its environment, in which the paths of `_PATHS` become absolute, as it runs in another folder. ``flags``:
     to create it with, on Windows. Raises OSError.
@@ -455,5 +483,7 @@ def start_process(
     process = subprocess.Popen(
         command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr, cwd=cwd, env=env, **apart
     )
+    with suppress(OSError):  # without it, a process that died is noticed after `STARTING_S`
+        number_in.write_bytes(str(process.pid).encode())
     threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
     return process

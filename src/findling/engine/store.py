@@ -342,6 +342,8 @@ class OpenStore:
 
         Raises `IndexBusy` when another process writes for longer than ``wait_s``.
         """
+        if not self.exists:
+            return False
         with self.reader.snapshot():
             empty = self.on_disk.chunking is None
             otherwise = self.cut_otherwise

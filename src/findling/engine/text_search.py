@@ -5,8 +5,9 @@ indexing leaves out, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling import reading, search, sources
@@ -25,6 +26,7 @@ from findling.store.protocols import KeptIndex
 if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
     from findling.search.exact import FileRef, Scope
+    from findling.sources.discovery import Stream
     from findling.sources.selection import Found
 
 NOT_INDEXED: Final = -1
@@ -95,50 +97,63 @@ def _indexed(store: OpenStore) -> KeptIndex | None:
 def _opened(
     store: OpenStore, request: search.GrepRequest, reader: KeptIndex | None, by_time: bool, show_secrets: bool
 ) -> search.Grep:
+    scope, noted = request.scope, store.take_notes()
+
+    def about() -> search.Searchable:
+        files = source.count(scope)
+        notes = (*noted, *listed.told.notes, *nothing_here(store, source.listed))
+        return search.Searchable(files, source.left_out(scope), notes)
+
     with nullcontext() if reader is None else reader.snapshot():
         listed = _listed(store, reader)
         source = SearchedFiles(store, reader, listed, by_time=by_time, show_secrets=show_secrets)
-        found = search.Grep(
-            source,
-            request,
-            definitions=source.definitions,
-            files=source.count(request.scope),
-            left_out=source.left_out(request.scope),
-            notes=(*store.take_notes(), *listed.notes, *nothing_here(store, len(listed.files))),
-        )
-        found.list_candidates()
+        found = search.Grep(source, request, definitions=source.definitions, about=about)
+        if reader is not None:
+            found.settle()
     return found
 
 
-class _Listed(NamedTuple):
-    """The files in a root as they are now. ``files``: those to read; ``known``: path and state of the indexed files
-    that have
-    not changed; ``skipped``: what is left out by its place, name or size, None where only the index knows."""
+class _Told(NamedTuple):
+    """What a listing says besides its files. ``skipped``: what is left out by its place, name or size, None where only
+    the index knows."""
 
-    files: Sequence[Found]
-    known: Set[str]
-    skipped: Sequence[SkippedFile] | None
-    source: Files
+    skipped: Sequence[SkippedFile] | None = None
     notes: tuple[str, ...] = ()
+
+
+class _Listed(NamedTuple):
+    """The files in a root as they are now. ``files``: those to read, ``in_order`` of paths or not; ``known``: the paths of the
+    indexed files that have not changed. ``told`` is whole at the end of the files."""
+
+    files: Iterable[Found]
+    known: Set[str]
+    told: _Told | Stream
+    source: Files
+    in_order: bool = False
 
 
 def _listed(store: OpenStore, reader: KeptIndex | None) -> _Listed:
     """Look at the whole disk, or at the commit. Within the reader's snapshot."""
     wanted = store.configuration.wanted
     if store.lasting and reader is not None:
-        return _Listed((), reader.listed.known_files().keys(), None, store.open_files())
+        return _Listed((), reader.listed.known_files().keys(), _Told(), store.open_files())
     if isinstance(store, RefStore):
         tree = sources.list_tree(store.root, store.ref.commit_id, wanted)
-        return _Listed(tree.files, set(), tree.skipped, sources.RefFiles(store.root, store.ref.commit_id, tree.git_ids))
+        return _Listed(
+            tree.files, set(), _Told(tree.skipped), sources.RefFiles(store.root, store.ref.commit_id, tree.git_ids)
+        )
     if not store.root.is_dir():
         raise errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
-    known: Mapping[str, tuple[int, int]] = reader.listed.known_files() if reader is not None else {}
+    if reader is None:
+        stream = sources.discovery.Stream(store.root, wanted)
+        return _Listed(stream, set(), stream, store.open_files(), in_order=True)
+    known = reader.listed.known_files()
     changes = sources.discovery.check(store.root, known, wanted)
     files = [*changes.added, *changes.changed]
     same: Set[str] = known.keys()
     if changes.changed or changes.removed:
         same = known.keys() - {path for path, _, _ in changes.changed} - set(changes.removed)
-    return _Listed(files, same, changes.skipped, store.open_files(), changes.notes)
+    return _Listed(files, same, _Told(changes.skipped, changes.notes), store.open_files())
 
 
 def every_file(store: OpenStore, folder: str) -> SearchedFiles:
@@ -151,7 +166,7 @@ def every_file(store: OpenStore, folder: str) -> SearchedFiles:
     if reader is not None:
         lacking = {path for path, _, _ in first.found}
         known = {path for path in reader.listed.known_files() if lies_in(path, folder) and path not in lacking}
-    listed = _Listed(first.found, known, None, store.open_files())
+    listed = _Listed(first.found, known, _Told(), store.open_files())
     return SearchedFiles(store, reader, listed, by_time=False, show_secrets=False)
 
 
@@ -170,49 +185,71 @@ class SearchedFiles:
         self._indexed = store.indexed_files(reader, "") if reader is not None else None
         self._files = listed.source
         self._languages: Callable[[str], bool] | None = None
+        self._pages = wanted.pages
         self._to_read: list[Found] = []
-        self._skipped = list(listed.skipped or ())
-        for found in listed.files:
-            form = format_of(found[0], pages=wanted.pages)
+        self._documents: list[SkippedFile] = []
+        self._met = self._as_met()
+
+    def _as_met(self) -> Iterator[Found]:
+        """The listed files that are to be read; the documents among them are left out."""
+        for found in self._listed.files:
+            form = format_of(found[0], pages=self._pages)
             if form:
                 detail = f"a {form} document is searched once it is indexed: run 'findling index'"
-                self._skipped.append(SkippedFile(found[0], "not_indexed", detail))
+                self._documents.append(SkippedFile(found[0], "not_indexed", detail))
             else:
                 self._to_read.append(found)
-        self._left_out_inside: Collection[str] = ()
-        if reader is not None:
-            rows = [
-                SkippedFile(*row) for row in reader.listed.skipped() if listed.skipped is None or row[0] in listed.known
-            ]
-            self._skipped += rows
-            self._left_out_inside = {row.path for row in rows if row.path in listed.known}
+                yield found
+
+    def _all_to_read(self) -> list[Found]:
+        """All files that are to be read, once they are all listed."""
+        for _ in self._met:
+            pass
+        return self._to_read
+
+    @property
+    def listed(self) -> int:
+        """How many files were listed to be read, documents among them."""
+        return len(self._all_to_read()) + len(self._documents)
+
+    @cached_property
+    def _left_out_by_index(self) -> list[SkippedFile]:
+        """What the index left out of the files that have not changed; of all where only it knows."""
+        listed = self._listed
+        if self._reader is None:
+            return []
+        rows = (SkippedFile(*row) for row in self._reader.listed.skipped())
+        return [row for row in rows if listed.told.skipped is None or row.path in listed.known]
 
     def left_out(self, scope: Scope) -> tuple[SkippedFile, ...]:
         """The files that are not searched, as far as the listing tells; a folder's path ends with ``/``."""
         allowed = scope.path_filter()
-        return tuple(file for file in self._skipped if allowed(file.path.rstrip("/")))
+        self._all_to_read()
+        every = (*(self._listed.told.skipped or ()), *self._documents, *self._left_out_by_index)
+        return tuple(file for file in every if allowed(file.path.rstrip("/")))
 
     def count(self, scope: Scope) -> int:
         """How many files are to be searched, as far as their paths tell."""
-        allowed = scope.path_filter()
+        allowed, to_read = scope.path_filter(), self._all_to_read()
         if scope.languages and self._reader is not None:
             inside: Set[str] = {file.path for file in self._reader.listing() if scope.allows_language(file.language)}
             inside &= self._listed.known
         else:
-            inside = self._listed.known - set(self._left_out_inside)
-        to_read = (path for path, _, _ in self._to_read)
+            inside = self._listed.known - {row.path for row in self._left_out_by_index}
         if scope.tests and not (scope.within or scope.paths):
-            return len(inside) + len(self._to_read)
-        return sum(map(allowed, inside)) + sum(map(allowed, to_read))
+            return len(inside) + len(to_read)
+        return sum(map(allowed, inside)) + sum(allowed(path) for path, _, _ in to_read)
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         self._languages = scope.allows_language if scope.languages else None
         allowed = scope.path_filter()
-        found: list[FileRef] = []
+        to_read = (search.FileRef(path, NOT_INDEXED, size) for path, size, _ in self._met if allowed(path))
+        if self._listed.in_order and not self._by_time:
+            return to_read
+        found = list(to_read)
         if self._indexed is not None:
             known = self._listed.known
             found += (ref for ref in self._indexed.candidate_files(plan, scope) if ref.path in known)
-        found += (search.FileRef(path, NOT_INDEXED, size) for path, size, _ in self._to_read if allowed(path))
         found.sort(key=_by_name)
         if self._by_time:
             found.sort(key=self._changed_at)

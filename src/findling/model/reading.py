@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from findling.model import secrets
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of how files are read: files that another version read are read again. To be raised with every change of what a
 reading holds for the same content, such as the uses of one more language."""
 
@@ -51,7 +51,8 @@ class Use(NamedTuple):
     ``receiver`` is what stands before the name (``self.box`` of ``self.box.add(1)``), as written but without arguments.
     Of an import, ``name`` is the name in the module ('' for the module itself, ``*`` for all), ``receiver`` the module
     and ``value`` the name in this file. Of a write, ``value`` is what the name gets, or its annotation after a colon. A
-    "return" has the annotation of what the definition around it gives. An "export" is an import for others: they get
+    "return" has the annotation of what the definition around it gives, or of Python one without an annotation what it
+    gives after "=" ("yield ": what it yields). An "export" is an import for others: they get
     it as ``value`` ("default"; "=" where the file gives nothing else), ``receiver`` is '' for a name of this file. Of a
     "package" ``value`` is the package of the file.
     """

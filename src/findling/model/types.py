@@ -300,13 +300,14 @@ Role = Literal[
     "called_by",
     "passed_by",
     "used_by",
+    "written_by",
     "decorated_by",
     "inherits",
     "calls",
     "same_in",
 ]
-"""What something is to a definition; ``passed_by`` hands it on without a call, as what registers it does; ``same_in``
-is its twin, such as the asynchronous one."""
+"""What something is to a definition; ``passed_by`` hands it on without a call, as what registers it does; what is
+``written_by`` a line is a field that decides something in it; ``same_in`` is its twin, such as the asynchronous one."""
 
 
 class Relation(Struct, frozen=True):
@@ -413,8 +414,9 @@ class SymbolResult(Table, IndexState, frozen=True):
 
 class Edge(Row, Struct, frozen=True):
     """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
-    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
-    rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that is."""
+    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type, read or string; ``why`` says what the
+    grade rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that
+    is."""
 
     path: str
     line: int
@@ -567,7 +569,7 @@ class Query(Struct, frozen=True):
     bodies: Literal["auto", "all", "none"] = "auto"
     brief: bool = False
     place_chars: int = 0
-    frame_chars: int = 420
+    frame_chars: int = 380
     screen_lines: int | None = None
     offset: int = 0
 

@@ -44,6 +44,9 @@ _ASSIGNMENT = "assignment_expression"
 _KEPT = frozenset(("import", "export", "package", "return"))
 """Kinds of uses that are kept whatever their name is."""
 
+_GIVEN = ("=", "yield ")
+"""Begin what a definition gives, to tell it from an annotation."""
+
 _SPACE = re.compile(r"\s+")
 
 _Row = tuple[int, str, str, str, int, str]
@@ -68,12 +71,30 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
     uses = _placed(rows, text, found)
     scopes = [(node.start_byte, node.end_byte) for node in captures.get("scope", ())]
     local = _local(rows, uses, scopes, collected.bound, found, table)
+    told = _telling(uses, table)
     kept = (
         use
         for row, use, is_local in zip(rows, uses, local, strict=True)
-        if not is_local and (use.kind != "write" or matters(row))
+        if not is_local and (use.kind != "write" or matters(row)) and (use.kind != "return" or use in told)
     )
     return list(islice(kept, MOST_USES))
+
+
+def _telling(uses: list[Use], table: UseGrammar) -> set[Use]:
+    """The returns that tell what a definition gives: its annotation, or all that it gives where each is known and not
+    all are values of the language's own types."""
+    own = {before + literal for before in _GIVEN for literal in table.literals.values()}
+    of: dict[int, list[Use]] = {}
+    for use in uses:
+        if use.kind == "return":
+            of.setdefault(use.symbol, []).append(use)
+    told: set[Use] = set()
+    for returns in of.values():
+        annotated = [use for use in returns if not use.value.startswith(_GIVEN)]
+        values = {use.value for use in returns}
+        if annotated or (not values <= own and not any(value.endswith(UNKNOWN) for value in values)):
+            told.update(annotated or returns)
+    return told
 
 
 def _local(
@@ -187,6 +208,11 @@ class _Uses:
         for node in captures.get("return", ()):
             annotation = self._annotation(node)
             self._rows.append((node.start_byte, "return", "", "", 0, annotation))
+        for node in captures.get("given", ()):
+            written = self._written(node, MAX_DEPTH)
+            if written != "None":  # it gives something else, or nothing
+                yields = node.parent is not None and node.parent.type == "yield"
+                self._rows.append((node.start_byte, "return", "", "", 0, _GIVEN[yields] + written))
         done: set[int] = set()
         unpacked = {node.start_byte for node in captures.get("unpacked", ())}
         for node in captures.get("call", ()):

@@ -124,6 +124,9 @@ TEXT_SHARE = 0.25
 FURTHER_SHARE, LINE_FRAME = 0.2, 4
 """The most of a brief answer that the lines of its further places take, and what is written around each line."""
 
+BODY_FRAME = 66
+"""What is written around a text beside the line of its place."""
+
 SURE = 0.2
 """The order is sure if the second place is behind the first by this share of its value: then the first file was right
 for 92 of 100 questions about whole repositories."""
@@ -196,6 +199,9 @@ def show(
         if auto and place != full[0] and not _reaches(before, body.text(lines, here)):
             return  # a head alone says nothing that the place's line does not
         related = before.related
+        if not before.body and not query.place_chars:
+            room -= len(_line(before)) + BODY_FRAME
+            here = min(here, room)
         if relate is not None and auto and place in full and not before.body and screen > RELATED_LINES:
             related = relate(before, int(here * RELATED_SHARE))
             here = min(here, room - chars_of(related.found))

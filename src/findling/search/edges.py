@@ -29,6 +29,7 @@ from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
 from findling.search.graph.rules import RULES
 from findling.search.patterns import compile_pattern
 from findling.search.ranking.priors import path_flags
+from findling.search.scope import lies_in
 from findling.store.protocols import Index
 
 MOST_EDGES = 2_000
@@ -45,6 +46,15 @@ MOST_MEANT = 10
 
 MOST_NAMES = 4
 """Names under which one definition is looked for: its own, and those that files give it that import it."""
+
+FIXTURE = "fixture"
+"""The decorator of functions whose values pytest gives to parameters of their names."""
+
+MOST_MADE = 10
+"""Types with one constructor that are looked for."""
+
+CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "__construct")
+"""Names of methods that run where an object of their type is made."""
 
 _CALLED = ("fn", "method")
 
@@ -63,6 +73,9 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
 )
 """The same of other languages than Python, in small letters."""
 
+
+OVERRIDES = "overrides "
+"""Begins why an edge is possible that means what a method overrides."""
 
 BY_NAME = "no other definition of that name"
 """Why an edge is likely that nothing but its name speaks for."""
@@ -91,10 +104,12 @@ class Definition(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """A definition that is asked about; ``overrides`` says what else it is meant by, where it may be."""
+    """A definition that is asked about; ``overrides`` says what else it is meant by, where it may be. ``made``: a
+    constructor, which is meant where its type is called."""
 
     definition: Definition
     overrides: str = ""
+    made: bool = False
 
 
 class Edge(NamedTuple):
@@ -129,13 +144,14 @@ class Edges(Struct):
     vague: int = 0
 
     def sort(self) -> None:
+        """Brings them in the order in which they are told."""
         self.found.sort(key=lambda edge: (edge.step, GRADES.index(edge.grade), edge.file.path, edge.use.line))
 
 
 def callers(index: Index, wanted: Sequence[Definition], steps: int = 1, *, lines: Lines | None = None) -> Edges:
-    """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
-    followed from uses that are certain or likely, and not from tests. ``lines`` reads manifests, which say where the
-    project's packages lie; without it these are found by their folders alone."""
+    """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, as
+    `EdgeSearch.is_followed` says. ``lines`` reads manifests, which say where the project's packages lie; without it
+    these are found by their folders alone."""
     return EdgeSearch(index, lines=lines).reaching(wanted, steps)
 
 
@@ -178,7 +194,7 @@ class EdgeSearch:
             users = {
                 user.key: user
                 for edge in last
-                if edge.enclosing is not None and edge.grade != "possible" and "test" not in path_flags(edge.file.path)
+                if edge.enclosing is not None and self.is_followed(edge)
                 if (user := Definition(edge.file, edge.enclosing)).key not in seen
             }
             seen |= users.keys()
@@ -197,6 +213,14 @@ class EdgeSearch:
         edges.sort()
         return edges
 
+    def is_followed(self, edge: Edge) -> bool:
+        """Whether callers' callers are looked for: of a call that is sure, or of a base's method that is overridden;
+        in tests of fixtures alone."""
+        is_sure = edge.grade != "possible" or edge.why.startswith(OVERRIDES)
+        if edge.enclosing is None or not is_sure:
+            return False
+        return "test" not in path_flags(edge.file.path) or self._is_fixture(Definition(edge.file, edge.enclosing))
+
     def overridden(self, definition: Definition) -> list[Definition]:
         """The members of the same name in what a member's type inherits; none in a language without rules."""
         if definition.file.language not in RULES:
@@ -208,14 +232,17 @@ class EdgeSearch:
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
-                why = f"overrides {base.symbol.qualified_name}, which this call names"
+                why = f"{OVERRIDES}{base.symbol.qualified_name}, which this call names"
                 keys.setdefault(base.key, _Wanted(each, why))
             for twin in self._resolver.twins(*each):
                 keys.setdefault(Definition(*twin).key, _Wanted(each))
+        made = {type_.key: _Wanted(each, made=True) for each in wanted for type_ in self._made_by(each)}
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
         self._vague = 0
-        names = list(dict.fromkeys(each.symbol.name for each in wanted))
+        names = [each.symbol.name for each in wanted] + [name.rpartition(".")[2] for _, name in made]
+        names = list(dict.fromkeys(names))
+        keys = made | keys
         self._learn_of_modules(keys, names)
         for name in names:
             files = self._files_with(name, wanted[0].file.path) if wanted else []
@@ -233,9 +260,52 @@ class EdgeSearch:
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
+        for each in wanted:
+            if self._is_fixture(each):
+                edges.found += islice(self._given_to(each), MOST_EDGES - len(edges.found))
         edges.vague = self._vague
         edges.sort()
         return edges
+
+    def _is_fixture(self, definition: Definition) -> bool:
+        """Whether pytest gives what a function returns to functions with a parameter of its name."""
+        file, symbol = definition
+        if file.language != "python" or "test" not in path_flags(file.path):
+            return False
+        return FIXTURE in self._resolver.names(file).decorators.get(symbol.position, ())
+
+    def _given_to(self, fixture: Definition) -> Iterator[Edge]:
+        """The functions of tests with a parameter that has a fixture's name: in its file, and below its folder where
+        that is a ``conftest.py``."""
+        file, symbol = fixture
+        folder, _, last = file.path.rpartition("/")
+        plan = compile_pattern(symbol.name, literal=True, ignore_case=False, word=True).plan
+        parameter = re.compile(rf"[(,]\s*{re.escape(symbol.name)}\s*[,:=)]")
+        for other in self._index.files(self._index.containing(plan)).values():
+            below = last == "conftest.py" and lies_in(other.path, folder) and "test" in path_flags(other.path)
+            if other.language != "python" or not (below or other.path == file.path):
+                continue
+            for row in self._index.symbols(other.blob_id):
+                if row.kind in _CALLED and parameter.search(row.signature) and row != symbol:
+                    use = Use("read", symbol.name, "", 0, row.name_line, row.position, "")
+                    yield Edge(other, use, row, fixture, "read", "likely", "pytest gives it by its name")
+
+    def _made_by(self, definition: Definition) -> list[Definition]:
+        """The types that a constructor makes objects of: its own, and those that inherit that by name and have none."""
+        if definition.symbol.name not in CONSTRUCTORS or definition.symbol.kind != "method":
+            return []
+        names = self._resolver.names(definition.file)
+        owner = names.parent(definition.symbol.position)
+        found = [Definition(definition.file, names.symbols[owner])] if names.is_type(owner) else []
+        for type_ in found:
+            for edge in self.callers([type_]).found if len(found) < MOST_MADE else ():
+                user = None if edge.enclosing is None else Definition(edge.file, edge.enclosing)
+                if edge.kind != "inherit" or edge.grade == "possible" or user is None or user in found:
+                    continue
+                there = self._resolver.names(edge.file)
+                if not any((user.symbol.position, name) in there.defined for name in CONSTRUCTORS):
+                    found.append(user)
+        return found
 
     def overriding(self, definition: Definition) -> list[Definition]:
         """The members of the same name in types that inherit a member's type by name; none in a language without
@@ -282,7 +352,7 @@ class EdgeSearch:
                 continue
             for edge in found:
                 target = keys.get(edge.target.key)
-                if target is None:
+                if target is None or (target.made and edge.kind != "instantiate"):
                     continue
                 if not target.overrides:
                     yield edge._replace(target=target.definition)

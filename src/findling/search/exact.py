@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Literal, Protocol, Self
 
 from msgspec import Struct, field
@@ -226,6 +227,15 @@ def _around(lines: Sequence[tuple[int, int]]) -> Reach:
     return reach
 
 
+class Searchable(Struct, frozen=True):
+    """What a search's totals say besides what it found. ``files``: how many there are in scope, None for no more than
+    the candidates. ``left_out``: what is not searched, by its place, name or size."""
+
+    files: int | None = None
+    left_out: tuple[SkippedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class Grep:
     """A search under way: iterate over the files with a match, in path order, once; then ask for the ``totals``.
 
@@ -239,29 +249,27 @@ class Grep:
         request: GrepRequest,
         *,
         definitions: Definitions | None = None,
-        files: int | None = None,
-        left_out: tuple[SkippedFile, ...] = (),
-        notes: tuple[str, ...] = (),
+        about: Callable[[], Searchable] = lambda: Searchable(),
     ) -> None:
-        """``files``: how many there are in scope, None for no more than the candidates; the last two are what the
-        totals are to say besides the counts."""
+        """``about``: asked once, when the totals are, or by `settle`."""
         self._request = request
         self._compiled = request.compiled()
         self.pattern = self._compiled.text
         self._source = source
         self._definitions = definitions
-        self._files = files
-        self._left_out, self._notes_before = left_out, notes
+        self._about = about
+        self._searchable: Searchable | None = None
         self._skipped: list[SkippedFile] = []
         self._occurrences = self._lines = self._matching_files = self._files_read = self._slow_files = 0
-        self._seen = self._gone = self._listed = self._unindexed = self._bytes_read = 0
+        self._seen = self._gone = self._left = self._unindexed = self._bytes_read = 0
         self._returned = 0  # lines that were found, or files if only files are counted
         self._shows_masks = False
         self._stop_reason: Literal["", "limit", "time", "processor", "text"] = ""
         self._finished = False
         self._started = time.monotonic()
         self._took_s = self._cpu_spent_s = 0.0
-        self._candidates: Sequence[FileRef] | None = None
+        self._candidates: Iterator[FileRef] | None = None
+        self._last_path = "none"
         template = None if request.replacement is None else self._compiled.template(request.replacement)
         self._wanted = Wanted(
             spans=request.spans, inverted=request.inverted, template=template, offsets=request.offsets
@@ -279,13 +287,25 @@ class Grep:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def list_candidates(self) -> Sequence[FileRef]:
-        """The files that may match. The source is asked for them once; after that it is only asked to read them."""
+    def settle(self) -> None:
+        """Ask the source now for all that it is asked for, but for reading files: its snapshot ends."""
+        self._candidates = iter(list(self._listing()))
+        _ = self.searchable
+
+    def _listing(self) -> Iterator[FileRef]:
+        """The files that may match. The source is asked for them once."""
         if self._candidates is None:
             every = self._request.inverted or self._request.shape == "without"
             plan = ALL if every else self._compiled.plan
-            self._candidates = list(self._source.candidate_files(plan, self._request.scope))
+            self._candidates = iter(self._source.candidate_files(plan, self._request.scope))
         return self._candidates
+
+    @property
+    def searchable(self) -> Searchable:
+        """What there is to search; all files are listed for it."""
+        if self._searchable is None:
+            self._searchable = self._about()
+        return self._searchable
 
     def close(self) -> None:
         self._running.close()
@@ -300,10 +320,12 @@ class Grep:
     def totals(self) -> GrepResult:
         """Counts and notes, without the files. They are of the whole search once the iteration has ended."""
         counted = self._counted
+        rest = list(self._listing())
+        self._candidates, self._left = iter(rest), len(rest)
+        files = self.searchable.files
         # a limit of time or lines ended it, or the caller stopped
         partly = not self._finished or self._stop_reason != "" or self._slow_files > 0
-        left = self._listed - self._seen
-        searched = self._files_read if self._files is None else self._files - left - self._gone - len(self._skipped)
+        searched = self._files_read if files is None else files - self._left - self._gone - len(self._skipped)
         return GrepResult(
             pattern=self.pattern,
             files=(),
@@ -314,9 +336,9 @@ class Grep:
             files_read=self._files_read,
             unindexed=self._unindexed,
             truncated=partly or self._returned < counted,
-            skipped=(*self._skipped, *self._left_out),
+            skipped=(*self._skipped, *self.searchable.left_out),
             took_ms=self._took_s * 1000,
-            notes=(*self._notes_before, *self._notes(counted)),
+            notes=(*self.searchable.notes, *self._notes(counted)),
             counts_exact=not partly,
         )
 
@@ -338,15 +360,14 @@ class Grep:
     def _search(self) -> Iterator[FileMatches]:
         request = self._request
         stops = request.limit if request.stop_at_limit else 0
-        candidates = self.list_candidates()
-        self._listed = len(candidates)
-        for ref in candidates:
-            if stops and self._returned >= stops:
-                break
-            self._stop_reason = self._used_up()
+        while (ref := next(self._listing(), None)) is not None:
+            is_full = bool(stops) and self._returned >= stops
+            self._stop_reason = "limit" if is_full else self._used_up()
             if self._stop_reason:
+                self._candidates = chain([ref], self._listing())
                 return
             self._seen += 1
+            self._last_path = ref.path
             with _without_cycle_collection():
                 found = self._scan(ref)
             if found is not None:
@@ -452,9 +473,10 @@ class Grep:
             "text": f"{request.max_bytes / 1e6:,.0f} MB of text",
         }
         if self._stop_reason in limits:
+            candidates = count(self._seen + self._left, "file")
             yield (
-                f"Stopped after {limits[self._stop_reason]}: {self._seen:,} of {count(self._listed, 'file')} that may "
-                f"match were searched, up to {self._last_path}."
+                f"Stopped after {limits[self._stop_reason]}: {self._seen:,} of {candidates} that may match were "
+                f"searched, up to {self._last_path}."
             )
         if self._shows_masks:
             yield WHAT_MASKS_ARE
@@ -463,10 +485,6 @@ class Grep:
                 "The expression backtracks too much and was cut by its limit of processor time; repeats inside "
                 "repeats, such as (a+)+, cause that. Counts are of what was searched."
             )
-
-    @property
-    def _last_path(self) -> str:
-        return self._candidates[self._seen - 1].path if self._candidates and self._seen else "none"
 
 
 def _shows_mask(line: LineMatch) -> bool:

@@ -15,8 +15,9 @@ _FLOW = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-FIELDS = 18
-"""Characters that are written of a step or a relation beside its path and its text: its role, its line, its grade."""
+FIELDS, CALLED = 24, 28
+"""Characters that are written of a step or a relation beside its path and its text: its role and its line; and those
+of a step that say where it is called, and its grade."""
 
 
 def asks_for_a_flow(text: str) -> bool:
@@ -26,8 +27,10 @@ def asks_for_a_flow(text: str) -> bool:
 
 def chars_of(told: Iterable[Relation | Step]) -> int:
     """The characters that these take in an answer."""
-    shown = ((each.path, each.marked if isinstance(each, Relation) else each.name) for each in told)
-    return sum(len(path) + len(text) + FIELDS for path, text in shown)
+    return sum(
+        len(each.path) + FIELDS + (len(each.marked) if isinstance(each, Relation) else len(each.name) + CALLED)
+        for each in told
+    )
 
 
 def but_for(related: Relations, shown: Container[tuple[str, int]]) -> Relations:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
-from findling.search.edges import BY_NAME, Definition, Edge, Edges, EdgeSearch
+from findling.model.types import Grade, Hit, Relation, Relations, Role, Step, SymbolHit
+from findling.search.edges import BY_NAME, CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
+from findling.search.names import writes
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
@@ -34,6 +35,13 @@ MOST_CALLERS, MOST_CALLEES, MOST_OTHERS, MOST_TWINS = 3, 5, 3, 3
 
 TEXT = 80
 """Characters of a line that uses a definition."""
+
+HELPER_LINES, HELPER_CHARS = 6, 140
+"""Lines of a function that is told with all that it does, and characters of that."""
+
+MOST_FIELDS, MOST_WRITERS, WRITERS_OF_A_FIELD, MOST_WRITING = 6, 3, 2, 8
+"""Fields that decide something in a function, lines that write these which are told, of one field, and of a field that
+tells something."""
 
 CHAIN_CALLS = 3
 """Calls between a chain's first place and its last."""
@@ -58,6 +66,11 @@ _OF_TARGET: Mapping[str, Role] = {"decorate": "decorated_by", "inherit": "inheri
 _ORDER: Sequence[Role] = ("called_by", "inherited_by", "passed_by", "used_by")
 
 _WORD = re.compile(r"[A-Z]+(?![a-z\d])|[A-Z]?[a-z\d]+")
+_COMMENT = re.compile(r"#|//|/\*|\*|\"\"\".*\"\"\"$|'''.*'''$")
+_DECIDES = re.compile(r"\b(?:if|elif|unless|while|until|when|switch|assert|return)\b|&&|\|\|")
+_FIELD = re.compile(r"(?:\b(\w+)(?:\.|->)|(?<![\w@])@)([A-Za-z_]\w{2,})\b(?!\s*[(.]|->)")
+_ITSELF = ("self", "this")
+_OF_A_FIELD = "a field that is read here"
 _ASYNC = ("async", "sync", "aio")
 
 SAME_SIGNATURE = 0.5
@@ -135,7 +148,8 @@ class Relating:
         every = [
             *islice(self._inherited(definition), MOST_OTHERS),
             *callers,
-            *(_to(_OF_TARGET.get(each.kind, "calls"), each.target, each) for each in callees if id(each) in chosen),
+            *islice(self._writing(definition), MOST_WRITERS),
+            *(self._used_there(each) for each in callees if id(each) in chosen),
             *self._twins(definition),
         ]
         kept: list[Relation] = []
@@ -189,6 +203,38 @@ class Relating:
             or not symbol.start_line <= edge.target.symbol.start_line <= symbol.end_line
             if in_test or "test" not in path_flags(edge.target.file.path)
         ]
+
+    def _used_there(self, edge: Edge) -> Relation:
+        """What is used there; of a short function that is called all that it does."""
+        role = _OF_TARGET.get(edge.kind, "calls")
+        told = _to(role, edge.target, edge)
+        lines = self._read_lines(edge.target.file) if role == "calls" else None
+        whole = _on_one_line(lines or (), edge.target.symbol)
+        return replace(told, text=whole) if whole else told
+
+    def _writing(self, definition: Definition) -> Iterator[Relation]:
+        """Lines of the same file that write fields which decide something in a function: of each field the first ones,
+        those in a constructor last; none of a field that many write."""
+        file, symbol = definition
+        lines = self._read_lines(file) or ()
+        made = [each for each in self._index.symbols(file.blob_id) if each.name in CONSTRUCTORS]
+        own = lines[symbol.start_line - 1 : symbol.end_line]
+        deciding = (line for line in own if _DECIDES.search(line)) if symbol.kind in ("fn", "method") else ()
+        fields = dict.fromkeys(match.groups() for line in deciding for match in _FIELD.finditer(line))
+        for owner, name in islice(fields, MOST_FIELDS):
+            field = re.compile(rf"(?:\b(\w+)(?:\.|->)|@){re.escape(name)}\b")
+            found = [
+                (number, match[1])
+                for number, line in enumerate(lines, 1)
+                if not symbol.start_line <= number <= symbol.end_line and name in line
+                for match in field.finditer(line)
+                if writes(line[: match.end() - len(name)], line[match.end() :])
+            ]
+            found.sort(key=lambda at: any(each.start_line <= at[0] <= each.end_line for each in made))
+            for number, by in found[:WRITERS_OF_A_FIELD] if len(found) <= MOST_WRITING else ():
+                is_own = by == owner and (by or "self") in _ITSELF
+                grade: Grade = "likely" if is_own else "possible"
+                yield Relation("written_by", file.path, number, self._line(file, number), grade, _OF_A_FIELD)
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
         if definition.symbol.kind == "method" and not definition.symbol.name.startswith("__"):
@@ -288,6 +334,18 @@ class Relating:
 def _is_handed_on(edge: Edge) -> bool:
     """Whether a definition that is read is a function: a method whose name alone says so may as well be a field."""
     return edge.target.symbol.kind == "fn" or (edge.target.symbol.kind == "method" and edge.why != BY_NAME)
+
+
+def _on_one_line(lines: Sequence[str], symbol: SymbolRow) -> str:
+    """A function of a few statements, without its docstring and comments; '' for others."""
+    own = range(symbol.name_line, min(symbol.end_line, len(lines)) + 1)
+    if symbol.kind not in ("fn", "method") or not 0 < len(own) <= HELPER_LINES:
+        return ""
+    text = [line for number in own if (line := lines[number - 1].strip()) and not _COMMENT.match(line)]
+    head, name, rest = " ".join(text).partition(f"{symbol.name}(")
+    words = " ".join(rest.split())
+    is_one = len(text) == 2 or "{" in head + words
+    return f"{symbol.qualified_name}({words}" if name and words and is_one and len(words) <= HELPER_CHARS else ""
 
 
 def _to(role: Role, there: Definition, edge: Edge | None = None) -> Relation:

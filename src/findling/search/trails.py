@@ -14,7 +14,7 @@ from math import inf
 from msgspec import Struct
 
 from findling.model.types import Grade, Step
-from findling.search.edges import Definition, Edge, EdgeSearch
+from findling.search.edges import CONSTRUCTORS, Definition, Edge, EdgeSearch
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.modules import Lines
 from findling.search.ranking.priors import path_flags
@@ -24,13 +24,15 @@ from findling.store.protocols import Index
 FORWARDS, BACKWARDS = 400, 60
 """The most definitions whose calls are followed, and the most whose callers are."""
 
+MOST_THROUGH = 100
+"""Definitions that are named as reached."""
+
 MOST_CALLS = 12
 """The most calls on one way."""
 
 FAR: Mapping[Grade, float] = {"certain": 1.0, "likely": 1.1, "possible": 3.0}
 """How far a call leads: a sure detour is better than a guess."""
 
-_CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "__construct")
 _NO_CALL = frozenset(("type", "inherit"))
 
 Key = tuple[str, str]
@@ -39,12 +41,13 @@ Key = tuple[str, str]
 class Trail(Struct):
     """``steps``: the way, () where there is none. ``reached``: how many definitions the first one reaches.
     ``open_at``: uses in what was reached that have the goal's name and may mean something else.
-    ``cut``: not all of it was looked at."""
+    ``cut``: not all of it was looked at. ``through``: the first ones that were reached, where there is no way."""
 
     steps: tuple[Step, ...]
     reached: int
     open_at: tuple[Edge, ...] = ()
     cut: bool = False
+    through: tuple[Definition, ...] = ()
 
 
 def trail(
@@ -76,7 +79,8 @@ class _Way:
             start = self._reached(back[0])
             assert start is not None
             return Trail(self._steps(start, back), len(self._by), cut=cut)
-        return Trail((), len(self._by), tuple(self._open()), cut or cut_back)
+        reached = (*self._origins, *(edge.target for edge in self._by.values() if edge is not None))
+        return Trail((), len(self._by), tuple(self._open()), cut or cut_back, reached[:MOST_THROUGH])
 
     def _forwards(self) -> tuple[Key | None, bool]:
         """The goal that was reached, if one was, and whether the search ended before everything was looked at."""
@@ -105,7 +109,7 @@ class _Way:
         the type."""
         if at.symbol.kind not in TYPES or self._by[at.key] is None:
             return [at]
-        names = (*_CONSTRUCTORS, at.symbol.name)
+        names = (*CONSTRUCTORS, at.symbol.name)
         inner = self._index.symbols(at.file.blob_id)
         return [Definition(at.file, row) for row in inner if row.parent == at.symbol.position and row.name in names]
 
@@ -155,7 +159,7 @@ class _Way:
         while name:
             by = self._by.get((edge.file.path, name), edge)
             is_type = by is not None and by.target.symbol.kind in TYPES
-            if by is not edge and (not is_type or inner in ("", *_CONSTRUCTORS, name.rpartition(".")[2])):
+            if by is not edge and (not is_type or inner in ("", *CONSTRUCTORS, name.rpartition(".")[2])):
                 return edge.file.path, name
             name, _, inner = name.rpartition(".")
         return None

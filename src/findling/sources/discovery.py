@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,8 @@ def begin(root: Path, options: DiscoveryOptions | None = None) -> TrackedListing
 
 
 def discover(root: Path, options: DiscoveryOptions | None = None, *, begun: TrackedListing | None = None) -> Discovery:
-    """All files of ``root`` that are to be indexed. Order: folder by folder.
+    """All files of ``root`` that are to be indexed, in the order of paths: each folder where its name stands among the
+    files, but for what git tracks behind a link.
 
     ``begun``: what `begin` gave for the same root and options.
     """
@@ -144,54 +145,128 @@ class _Comparison:
         return Changes(self.added, self.changed, self.removed(), True, skipped, method, notes)
 
 
+class Stream:
+    """The files of ``root`` that are to be indexed, as they are met: iterate once. The order is that of `discover`.
+    ``skipped`` and ``notes``, as in `Discovery`, are whole at the end.
+
+    ``deadline`` (monotonic seconds): the files nearest to the root come first, and whether there was time for all is in
+    ``complete``.
+    """
+
+    def __init__(self, root: Path, options: DiscoveryOptions, deadline: float | None = None) -> None:
+        self.skipped: Sequence[SkippedFile] = []
+        self.notes: tuple[str, ...] = ()
+        self.complete = True
+        self._deadline = deadline
+        self._selection = Selection(os.path.realpath(root), options)
+
+    def __iter__(self) -> Iterator[Found]:
+        options = self._selection.options
+        if options.files or options.most_files is not None:  # few files, or only all tell which are wanted
+            found = discover(Path(self._selection.root), options)
+            self.skipped, self.notes = found.skipped, found.notes
+            yield from sorted(found.files, key=by_name)
+            return
+        compared = _Comparison({}, lambda: None)
+        listing = _Listing(self._selection, compared, self._deadline, streams=True)
+        taken = 0
+        for _ in listing.steps():
+            yield from compared.added[taken:]
+            taken = len(compared.added)
+        self.skipped, self.notes, self.complete = listing.skipped, listing.notes, listing.complete
+
+
+def by_name(found: Found) -> str:
+    """The key of the order of paths, as ripgrep's --sort path has it."""
+    return found[0].replace("/", "\0")
+
+
+class _Listing:
+    """A listing under way, which hands all files to ``compared``. ``streams``: what is listed is of use also where
+    there is no time for all, and nobody wants to know what it depends on.
+
+    At the end: ``tracked`` by git, None where git was not asked; what was ``skipped``; and whether there was time for
+    all (``complete``).
+    """
+
+    def __init__(
+        self, selection: Selection, compared: _Comparison, deadline: float | None = None, *, streams: bool = False
+    ) -> None:
+        self.tracked: Tracked | None = None
+        self.skipped: list[SkippedFile] = []
+        self.notes: tuple[str, ...] = ()
+        self.complete = True
+        self._selection = selection
+        self._compared = compared
+        self._deadline = deadline
+        self._top = find_git_top(selection.root)
+        self._streams = streams
+        self._recorder = TreeRecorder(selection, self._top)
+
+    @property
+    def tree(self) -> TreeState | None:
+        """What the listing depended on."""
+        return self._recorder.state(self.skipped)
+
+    def steps(self, begun: TrackedListing | None = None) -> Iterator[None]:
+        """Go through all, and stop now and then."""
+        root, top = self._selection.root, self._top
+        try:
+            ignored = self._ask_git(begun)
+        except ListingFailed as failure:
+            if failure.out_of_time and not self._streams:
+                self.complete = False
+                return
+            ignored = False
+            self.notes = (walked_instead(str(failure)),) if top is not None and is_repository(top) else ()
+            self._recorder.spoil()
+        if is_bare(Path(root)):  # its folder is git's own, and holds nobody's files
+            return
+        yield from self._walk(None if ignored else top)
+        tracked = self.tracked
+        nothing = not (self.skipped or self._compared.listed)
+        if self.complete and nothing and tracked is not None and not tracked.paths and top != root:
+            self.tracked = None  # rules above the root ignore all that is in it, so it is a root of its own
+            yield from self._walk(None)
+
+    def _ask_git(self, begun: TrackedListing | None) -> bool:
+        """Learn what git tracks; whether it ignores the root itself. Raises `ListingFailed`."""
+        if self._top is None:
+            return False
+        deadline = self._deadline
+        if deadline is not None and self._streams:  # without git's answer there is still something to list
+            deadline -= (deadline - time.monotonic()) / 2
+        with begun or TrackedListing(self._selection.root, self._top, deadline) as listing:
+            if listing.root_is_ignored():
+                return True
+            self.tracked = Tracked(listing.listed(), self._recorder.settings)
+        return False
+
+    def _walk(self, top: str | None) -> Iterator[None]:
+        rules = rules_of(self._selection.root, top, self.tracked, self._recorder.settings)
+        recorder = None if self._streams else self._recorder
+        walk = Walk(self._selection, rules, self._compared.take, recorder, self._deadline)
+        self.skipped, self.complete = walk.skipped, False
+        for in_time in walk.steps(nearest_first=self._streams and self._deadline is not None):
+            yield
+            if not in_time:
+                return
+        walk.take_unmet()
+        self.complete = True
+        yield
+
+
 def _check(
     selection: Selection, compared: _Comparison, deadline: float | None, begun: TrackedListing | None
 ) -> Changes:
-    root = selection.root
-    top = find_git_top(root)
-    recorder = TreeRecorder(selection, top)
-    tracked: Tracked | None = None
-    ignored = False
-    notes: tuple[str, ...] = ()
-    if top is not None:
-        try:
-            with begun or TrackedListing(root, top, deadline) as listing:
-                ignored = listing.root_is_ignored()
-                if not ignored:
-                    tracked = Tracked(listing.listed(), recorder.settings)
-        except ListingFailed as failure:
-            if failure.out_of_time:
-                return Changes([], [], [], False, [], "git")
-            notes = (walked_instead(str(failure)),) if is_repository(top) else ()
-            recorder.spoil()
-    skipped: list[SkippedFile] | None = []
-    if not is_bare(Path(root)):  # whose folder is git's own, and holds nobody's files
-        skipped = _walked(selection, None if ignored else top, tracked, compared, recorder, deadline)
-        if tracked is not None and top != root and not (skipped is None or skipped or compared.listed or tracked.paths):
-            tracked = None  # rules above the root ignore all that is in it, so it is a root of its own
-            skipped = _walked(selection, None, None, compared, recorder, deadline)
-    method: Method = "walk" if tracked is None else "git"
-    if skipped is None:
-        return Changes([], compared.changed, [], False, [], method, notes)
-    tree = recorder.state(skipped)
-    return Changes(compared.added, compared.changed, compared.removed(), True, skipped, method, notes, tree)
-
-
-def _walked(
-    selection: Selection,
-    top: str | None,
-    tracked: Tracked | None,
-    compared: _Comparison,
-    recorder: TreeRecorder,
-    deadline: float | None,
-) -> list[SkippedFile] | None:
-    """What a walk leaves out, once ``compared`` has been handed all files; None when there was no time for all."""
-    rules = rules_of(selection.root, top, tracked, recorder.settings)
-    walk = Walk(selection, rules, compared.take, recorder, deadline)
-    if not walk.run():
-        return None
-    walk.take_unmet()
-    return walk.skipped
+    listing = _Listing(selection, compared, deadline)
+    for _ in listing.steps(begun):
+        pass
+    method: Method = "walk" if listing.tracked is None else "git"
+    if not listing.complete:
+        return Changes([], compared.changed, [], False, [], method, listing.notes)
+    added, removed = compared.added, compared.removed()
+    return Changes(added, compared.changed, removed, True, listing.skipped, method, listing.notes, listing.tree)
 
 
 def unlisted(root: Path, timeout_s: float) -> list[SkippedFile] | None:

@@ -144,19 +144,33 @@ def scan(
         for term, held in zip(terms, holding, strict=True)
     ]
     mean = max(1.0, total / max(1, len(seen)))
-    scored = (
-        (score * HELD_BACK if asked.held_back(path) else score, path)
+    scored = [
+        (score, path)
         for path, length, counts, beside, defined in seen
         if (score := _score(counts, beside, defined, weights, length / mean)) > 0
-    )
-    best = heapq.nsmallest(most, ((-score, path) for score, path in scored))
+    ]
     return Scan(
-        tuple(map(itemgetter(1), best)),
+        _best(scored, most, asked.held_back),
         len(seen),
         len(in_order) - looked_at,
         dict(zip(terms, holding, strict=True)),
         total,
     )
+
+
+def _best(scored: list[tuple[float, str]], most: int, held_back: Callable[[str], bool]) -> tuple[str, ...]:
+    """The paths with the highest scores, those of files that are ``held_back`` lowered. That is asked of few: it takes
+    longer than the rest."""
+    scored.sort(reverse=True)
+    judged: list[tuple[float, str]] = []
+    highest: list[float] = []  # a heap of the ``most`` highest scores
+    for score, path in scored:
+        if len(highest) == most and score < highest[0]:
+            break  # and so are all that follow
+        lowered = score * HELD_BACK if held_back(path) else score
+        judged.append((-lowered, path))
+        (heapq.heappush if len(highest) < most else heapq.heappushpop)(highest, lowered)
+    return tuple(map(itemgetter(1), heapq.nsmallest(most, judged)))
 
 
 def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -173,6 +173,9 @@ def _git_files(root: str, top: str | None) -> Iterator[str]:
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
+_CLOCK_EVERY = 256
+"""Entries of a folder between two looks at the clock: some milliseconds."""
+
 _NESTED = ("nested_repository", "a repository of its own, searched when it is named")
 
 
@@ -255,12 +258,29 @@ class Walk:
 
         ``shut``: why untracked files in it are left out, if they are.
         """
-        pending = [(start, shut)]
-        while pending:
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                return False
-            pending.extend(reversed(self._folder(*pending.pop())))
-        return True
+        return all(self.steps(start, shut))
+
+    def steps(self, start: str = "", shut: Refusal | None = None, *, nearest_first: bool = False) -> Iterator[bool]:
+        """As `run`, in the order of paths: each folder where its name stands among the files. Stops before and after
+        each folder, so that what was taken by then can be used; gives False where the time is over.
+
+        ``nearest_first``: instead, all folders of one depth come before those in them.
+        """
+        waiting = deque([self._folder(start, shut)])
+        while waiting:
+            if nearest_first:
+                waiting.extend(self._folder(*inside) for inside in waiting.popleft())
+            elif (inside := next(waiting[-1], None)) is None:
+                waiting.pop()
+            else:
+                waiting.append(self._folder(*inside))
+            if self._is_late():
+                yield False
+                return
+            yield True
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
 
     def take_unmet(self, start: str = "") -> None:
         """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
@@ -270,7 +290,8 @@ class Walk:
         if tracked is None:
             return
         below = f"{start}/" if start else ""
-        unmet = (path for path in tracked.paths.values() if path not in self._met and path.startswith(below))
+        unmet = [path for path in tracked.paths.values() if path not in self._met and path.startswith(below)]
+        self._met.update(unmet)
         if not tracked.sparse:
             self.take_tracked(unmet)
             return
@@ -303,8 +324,9 @@ class Walk:
         for path in paths:
             self._judged(selection.tracked_place(path, own) or selection.by_name(path) or selection.look(path))
 
-    def _folder(self, folder: str, shut: Refusal | None) -> list[tuple[str, Refusal | None]]:
-        """Judge the entries of one folder; returns the folders in it that are to be walked, each with its ``shut``."""
+    def _folder(self, folder: str, shut: Refusal | None) -> Iterator[tuple[str, Refusal | None]]:
+        """Judge the entries of one folder, by name; gives the folders in it that are to be walked, each with its
+        ``shut``."""
         selection, rules = self._selection, self._rules
         full = selection.prefix + folder if folder else selection.root
         try:
@@ -314,7 +336,9 @@ class Walk:
             self._left_out(folder, True, Refusal("unreadable", error.strerror or str(error)))
             if self._recorder is not None:
                 self._recorder.note_unreadable(folder)
-            return []
+            if rules.tracks_below(folder):
+                self.take_unmet(folder)
+            return
         if self._recorder is not None:
             self._recorder.note(folder, entries)
         names = {entry.name for entry in entries}
@@ -323,12 +347,13 @@ class Walk:
             if shut is not None:
                 self._left_out(folder, True, shut)
         if shut is not None and not rules.tracks_below(folder):
-            return []
+            return
         rules.ignoring.rules_in(folder, names)  # remembers them, so that the disk is not asked again
         own = rules.own if rules.own is not None and rules.own.rules_in(folder, names) else None
         prefix = f"{folder}/" if folder else ""
-        inside: list[tuple[str, Refusal | None]] = []
-        for entry in entries:
+        for number, entry in enumerate(entries, 1):
+            if not number % _CLOCK_EVERY and self._is_late():
+                return
             path = prefix + entry.name
             is_dir = entry.is_dir(follow_symlinks=False)
             tracked = None if rules.tracked is None else rules.tracked.path_of(path)
@@ -340,12 +365,11 @@ class Walk:
                     continue
             refused = shut or rules.refused_entry(selection, folder, entry.name, names, is_dir)
             if is_dir and (refused is None or rules.tracks_below(path)):
-                inside.append((path, refused))
+                yield path, refused
             elif refused is not None:
                 self._left_out(path, is_dir, refused)
             else:
                 self._judged(selection.by_name(path) or self._status(path, entry))
-        return inside
 
     def _status(self, path: str, entry: os.DirEntry[str]) -> Found | SkippedFile | None:
         try:

@@ -129,7 +129,7 @@ def _grep(
             skipped = totals.skipped if paths or args.path_globs else ()
             nothing = words.nothing_in_scope(asked, skipped, shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
-            if deeper and grep_stream(**_matching(deeper, places.from_current)).totals.files_searched:
+            if deeper and grep_stream(**_matching(deeper, places.from_current)).searchable.files:
                 nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or search.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)

@@ -160,7 +160,17 @@ class FileNames:
     @cached_property
     def returned(self) -> dict[int, str]:
         """Annotations of what functions give, by their position."""
-        return {use.symbol: use.value for use in self._by_kind.get("return", ())}
+        found = self._by_kind.get("return", ())
+        return {use.symbol: use.value for use in found if not use.value.startswith(("=", "yield "))}
+
+    @cached_property
+    def given(self) -> dict[int, list[Use]]:
+        """What functions without an annotation give, by their position."""
+        given = (use for use in self._by_kind.get("return", ()) if use.symbol not in self.returned)
+        found: dict[int, list[Use]] = {}
+        for use in given:
+            found.setdefault(use.symbol, []).append(use)
+        return found
 
     @cached_property
     def decorators(self) -> dict[int, set[str]]:

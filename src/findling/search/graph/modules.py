@@ -157,7 +157,7 @@ class Modules:
 
     def _around(self, folder: str) -> Iterator[str]:
         """Folders around a file that are no packages, nearest first: modules are named from one of them."""
-        for each in _upwards(folder):
+        for each in upwards(folder):
             if _joined(each, f"{self._rules.row.index}.py") not in self._files:
                 yield each
 
@@ -186,7 +186,7 @@ class Modules:
 
     def _aliases(self, folder: str, module: str) -> Iterator[str]:
         """Paths that the nearest ``tsconfig.json`` gives a module."""
-        for at in _upwards(folder):
+        for at in upwards(folder):
             options = self._manifest(_joined(at, "tsconfig.json")).get("compilerOptions")
             if not isinstance(options, dict):
                 continue
@@ -245,7 +245,7 @@ class Modules:
         first, *rest = module.split(".")
         if first == "crate":
             roots = (
-                each for each in _upwards(folder) if any(_joined(each, root) in self._files for root in _RUST_ROOTS)
+                each for each in upwards(folder) if any(_joined(each, root) in self._files for root in _RUST_ROOTS)
             )
             home = next(roots, None)
         elif first in ("self", "super"):
@@ -309,7 +309,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def upwards(folder: str) -> Iterator[str]:
     """A folder and those around it."""
     while folder:
         yield folder

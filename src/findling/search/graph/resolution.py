@@ -15,8 +15,9 @@ from findling.model import tokenizer
 from findling.model.reading import Use
 from findling.model.rows import FileRow, SymbolRow
 from findling.search.graph.file_names import ELSEWHERE, TOP, TYPES, VALUES, FileNames
-from findling.search.graph.modules import Lines, Modules, Package
+from findling.search.graph.modules import Lines, Modules, Package, upwards
 from findling.search.graph.rules import RULES, Rules
+from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
 LANGUAGES = frozenset(RULES)
@@ -577,10 +578,21 @@ class Resolver:
             if around is not None or word == "super":
                 return None if around is None else around._replace(what=word)
         found = self._named(names, scope, name, line)
+        if names.rules.family == "python" and scope != TOP and self._may_be_fixture(names, found):
+            return self._fixture(names, name) or found
         if found == VARIABLE and names.rules.row.modules == "rust":  # paths begin with a module that nothing imports
             module = self._module(names.file, name)
             return module if module is not None and module.what == "module" else found
         return found
+
+    def _may_be_fixture(self, names: FileNames, found: Meaning | None) -> bool:
+        """Whether a name in a function of a test may be a parameter: nothing else has it, or only a fixture."""
+        if "test" not in path_flags(names.file.path):
+            return False
+        is_here = found is not None and found.file == names.file and found.what == "definition"
+        return found == VARIABLE or (
+            is_here and found is not None and "fixture" in names.decorators.get(found.position, ())
+        )
 
     def _type_around(self, names: FileNames, scope: int) -> Meaning | None:
         """The type whose method a scope is, also where the method is written apart from it."""
@@ -613,12 +625,38 @@ class Resolver:
             return None if value is None or not self._step() else self._called(value)
         returned = names.returned.get(called.position)
         if returned is None:
-            return None
+            return self._given(names, called.position, yields=False)
         around = names.type_around(called.position)
         why = f"returned by {symbol.name}()"
         if returned.strip("\"'").rpartition(".")[2] == "Self" and around != TOP:
             return Meaning("instance", called.file, around, why)
         return self._annotated(names, names.parent(called.position), returned, why)
+
+    def _given(self, names: FileNames, position: int, *, yields: bool) -> Meaning | None:
+        """The type of what a function without an annotation returns, or ``yields``; None where it is not one type."""
+        before = "yield " if yields else "="
+        found: list[Meaning] = []
+        for use in names.given.get(position, ()):
+            given = self._evaluated(names, names.scope(use.symbol), use.value.removeprefix(before), use.line)
+            if not use.value.startswith(before) or given is None or given.what not in ("instance", "outside"):
+                return None
+            found.append(given)
+        if len({each[:3] for each in found}) != 1:
+            return None
+        return found[0]._replace(likely=f"returned by {names.symbols[position].name}()")
+
+    def _fixture(self, names: FileNames, name: str) -> Meaning | None:
+        """What pytest gives a parameter: the value of the fixture of its name, in this file or the nearest
+        ``conftest.py`` above."""
+        folder = names.file.path.rpartition("/")[0]
+        paths = [f"{at}/conftest.py" if at else "conftest.py" for at in upwards(folder)]
+        for file in (names.file, *filter(None, map(self._index.file_at, paths))):
+            there = self.names(file)
+            for position in there.defined.get((TOP, name), ()):
+                if "fixture" in there.decorators.get(position, ()):
+                    found = self._called(Meaning("definition", file, position))
+                    return found or self._given(there, position, yields=True)
+        return None
 
     def _value(self, names: FileNames, writes: list[Use]) -> Meaning | None:
         """The type of what is written into a name; None where writes differ or say nothing."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from findling.engine.jobs import Job, RunningJob, start_process
+from findling.engine.jobs import PROCESS, Job, RunningJob, start_process
 from findling.engine.library.collections import TURNS, fetch_configuration
 from findling.engine.library.fetching import fetch_file, fetch_repo
 from findling.engine.library.fetching.fetch_requests import FileRequest, Request, checked
@@ -51,6 +51,7 @@ def start(library: Library, request: Request) -> Job:
                 stdin=subprocess.PIPE,
                 stderr=errors,
                 env=environment(),
+                number_in=library.jobs.path(job.id, PROCESS),
             )
     except OSError as error:
         return library.jobs.take(job.id).end(

@@ -90,6 +90,7 @@ ROLES: Mapping[Role, str] = {
     "called_by": "called by",
     "passed_by": "passed on by",
     "used_by": "used by",
+    "written_by": "written by",
     "decorated_by": "decorated by",
     "inherits": "inherits",
     "calls": "calls",
@@ -219,6 +220,14 @@ def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> 
     return notes
 
 
+def _state_of_index(result: SymbolResult | EdgeResult | TraceResult | MapResult) -> list[str]:
+    """Whether the index is whole and fresh; nothing where a note of the answer says it already."""
+    if result.coverage.scanned:
+        return []
+    partial = ["the index is partial; 'findling index' finishes it"] if result.coverage.unfinished else []
+    return partial + _freshness(result)
+
+
 def _freshness(result: SearchResult | SymbolResult | EdgeResult | TraceResult | MapResult) -> list[str]:
     if result.freshness == "stale":
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
@@ -272,9 +281,7 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; {more}")
     if result.coverage.skipped and not result.absent:
         notes.append(_not_searched(result.coverage.skipped))
-    if result.coverage.unfinished:
-        notes.append("the index is partial; 'findling index' finishes it")
-    notes += _freshness(result)
+    notes += _state_of_index(result)
     return notes + absent_notes(result.absent, result.coverage)
 
 
@@ -287,9 +294,7 @@ def graph_notes(result: TraceResult | MapResult) -> list[str]:
     notes = list(result.notes)
     if isinstance(result, types.MapResult) and result.truncated:
         notes.append("not everything fits; --max-tokens N sets how much is shown")
-    if result.coverage.unfinished:
-        notes.append("the index is partial; 'findling index' finishes it")
-    return notes + _freshness(result)
+    return notes + _state_of_index(result)
 
 
 def edge_notes(result: EdgeResult) -> list[str]:
@@ -310,9 +315,7 @@ def edge_notes(result: EdgeResult) -> list[str]:
             notes.append(f"{every - len(shown):,} more definitions{which} not shown; see --limit")
     if result.in_tests:
         notes.append(f"{count(result.in_tests, 'use')} in tests not listed; --tests lists them")
-    if result.coverage.unfinished:
-        notes.append("the index is partial; 'findling index' finishes it")
-    return notes + _freshness(result) + absent_notes(result.absent, result.coverage)
+    return notes + _state_of_index(result) + absent_notes(result.absent, result.coverage)
 
 
 def match_of(found: SymbolHit, asked: str) -> str:

@@ -52,6 +52,8 @@
 (for_statement left: (identifier) @bound)
 (for_in_clause left: (identifier) @bound)
 (function_definition name: (identifier) return_type: (type) @return)
+(return_statement (_) @given)
+(yield . (_) @given)
 (import_statement) @import
 (import_from_statement) @import
 (case_pattern (dotted_name . (identifier) @bound .))

@@ -1,0 +1,123 @@
+"""What is called without being named as code: by a string in routes, settings and reflection. Never certain."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from findling.model import tokenizer
+from findling.model.reading import MOST_ARGUMENTS, Use
+from findling.model.rows import FileRow, SymbolRow
+from findling.model.types import Grade
+from findling.search.edges import Definition, Edge, is_common
+from findling.search.graph.modules import Lines
+from findling.search.graph.rules import RULES
+from findling.search.patterns import compile_pattern
+from findling.store.protocols import Index
+
+STRINGS_S = 1.0
+"""Time for reading the files that hold a name."""
+
+_CALLED_BY = (
+    "methodcaller|import_string|getMethod|getDeclaredMethod|invokeMethod|GetMethod|MethodByName|call_user_func"
+    "|call_user_func_array|public_send|__send__|performSelector"
+)
+_LOOKED_UP = re.compile(
+    rf"\b(?:{_CALLED_BY}|getattr|hasattr|setattr|attrgetter|patch|patch\.object|url_for|reverse|forName|method_exists"
+    r"|NSSelectorFromString)\s*\([^\"'`]*$|\[\s*[\w\\]+::class\s*,\s*$"
+)
+"""What stands before a string by which something is looked up."""
+
+_LOOKED_UP_IN_RUBY = re.compile(
+    rf"\b(?:{_CALLED_BY}|(?:skip_|prepend_)?(?:before|after|around)_\w+|validate|helper_method|rescue_from|try|send"
+    r"|respond_to\?|(?:instance_)?method|alias_method|(?:if|unless|with):)[\s(][^\"']*$"
+)
+_CALLS_SOMETHING = re.compile(rf"(?<![\w.])(getattr)\([^\n]*\)\(|\b({_CALLED_BY})\(")
+_STAND_IN = re.compile(r"\bpatch\b|\bmock")
+"""Puts something else in the place of what a string names."""
+
+_TEXTS = re.compile(r"""(["'`])((?:(?!\1)[^\\\n]){1,200})\1|(?<![:\w]):([A-Za-z_]\w*[?!]?)""")
+_PARTS = re.compile(r"[.:#@/\\]+")
+_RESOURCES = re.compile(r"^\s*resources?\s+((?::\w+[,\s]*)+)")
+_ACTIONS = frozenset("index show new create edit update destroy".split())
+_CONTROLLER = "controller"
+
+
+def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -> Iterator[Edge]:
+    """The lines of the same language that name definitions in a string: likely where what owns one stands before its
+    name, possible where the call around the string looks a name up."""
+    until = time.monotonic() + STRINGS_S
+    for definition in wanted:
+        name, rules = definition.symbol.name, RULES.get(definition.file.language)
+        if rules is None:
+            continue
+        plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
+        files = {file.path: file for file in index.files(index.containing(plan)).values()}
+        files |= {path: file for path in _routes(definition, index) if (file := index.file_at(path)) is not None}
+        for _, file in sorted(files.items()):
+            if file.language not in RULES or RULES[file.language].family != rules.family:
+                continue
+            if time.monotonic() > until:
+                return
+            for number, line in enumerate(lines(file) or (), 1):
+                if found := _named(line, definition, file):
+                    around = _around(index.symbols(file.blob_id), number)
+                    use = Use("string", name, "", MOST_ARGUMENTS, number, around.position if around else -1, "")
+                    grade, why = found
+                    yield Edge(file, use, around, definition, "string", grade, why)
+
+
+def calls_by_name(lines: Lines, definitions: Iterable[Definition]) -> Iterator[tuple[Definition, int, str]]:
+    """The lines of definitions that call something by a name that is no code, each with the word that does it."""
+    for definition in definitions:
+        symbol = definition.symbol
+        text = (lines(definition.file) or ())[symbol.start_line - 1 : symbol.end_line]
+        for number, line in enumerate(text, symbol.start_line):
+            if symbol.kind in ("fn", "method") and (found := _CALLS_SOMETHING.search(line)):
+                yield definition, number, found[1] or found[2]
+
+
+def _named(line: str, definition: Definition, file: FileRow) -> tuple[Grade, str] | None:
+    """The grade and the reason by which a line names a definition in a string."""
+    name, is_ruby = definition.symbol.name, file.language == "ruby"
+    if is_ruby and name in _ACTIONS and (resources := _RESOURCES.match(line)):
+        named = {tokenizer.squash(each) for each in re.findall(r"\w+", resources[1])}
+        return ("likely", "a route of `resources`") if named & _owners(definition) else None
+    if name not in line:
+        return None
+    for match in _TEXTS.finditer(line):
+        *before, last = _PARTS.split((match[2] or match[3]).strip("&()"))
+        if last != name or (match[3] and not is_ruby):
+            continue
+        if before:
+            if tokenizer.squash(before[-1]) in _owners(definition):
+                grade: Grade = "possible" if _STAND_IN.search(line[: match.start()]) else "likely"
+                return grade, f"a string names it after `{before[-1]}`"
+        elif is_common(name, file.language):
+            continue
+        elif (_LOOKED_UP_IN_RUBY if is_ruby else _LOOKED_UP).search(line[: match.start()]):
+            return "possible", "a string has its name"
+    return None
+
+
+def _owners(definition: Definition) -> set[str]:
+    """What may stand before a definition's name in a string: its type, its file."""
+    owner = tokenizer.squash(definition.symbol.scope.rpartition(".")[2])
+    return {owner.removesuffix(_CONTROLLER), owner} if owner else {tokenizer.squash(_stem(definition.file))}
+
+
+def _stem(file: FileRow) -> str:
+    return file.path.rpartition("/")[2].partition(".")[0]
+
+
+def _routes(definition: Definition, index: Index) -> list[str]:
+    """The files of routes of a Rails controller."""
+    is_action = definition.file.language == "ruby" and definition.symbol.name in _ACTIONS
+    return index.paths_ending("routes.rb") if is_action else []
+
+
+def _around(symbols: Sequence[SymbolRow], line: int) -> SymbolRow | None:
+    """The innermost definition that has a line."""
+    around = [row for row in symbols if row.start_line <= line <= row.end_line]
+    return max(around, key=lambda row: row.start_line, default=None)
