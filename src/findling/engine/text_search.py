@@ -122,8 +122,8 @@ class _Told(NamedTuple):
 
 
 class _Listed(NamedTuple):
-    """The files in a root as they are now. ``files``: those to read, ``in_order`` of paths or not; ``known``: the paths of the
-    indexed files that have not changed. ``told`` is whole at the end of the files."""
+    """The files in a root as they are now. ``files``: those to read, ``in_order`` of paths or not; ``known``: the paths
+    of the indexed files that have not changed. ``told`` is whole at the end of the files."""
 
     files: Iterable[Found]
     known: Set[str]
