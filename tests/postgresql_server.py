@@ -26,9 +26,12 @@ def binaries() -> Path | None:
 
 
 class Server:
-    """A server with a data folder of its own. A context; leaving it ends the server and deletes the folder."""
+    """A server with a data folder of its own. A context; leaving it ends the server and deletes the folder.
 
-    def __init__(self, *, settings: tuple[str, ...] = ()) -> None:
+    ``primary``: the server that it is a replica of.
+    """
+
+    def __init__(self, *, settings: tuple[str, ...] = (), primary: Server | None = None) -> None:
         found = binaries()
         assert found is not None, MISSING
         self._bin = found
@@ -41,8 +44,13 @@ class Server:
         if self._as:
             shutil.chown(self._folder, "nobody", "nogroup")
         self.data = self._folder / "data"
-        initdb = [self._bin / "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-        subprocess.run([*initdb, "--locale=C", "--no-sync"], check=True, stdout=subprocess.DEVNULL, cwd="/", **self._as)
+        making: list[Path | str] = [
+            *(self._bin / "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8"),
+            *("--locale=C", "--no-sync"),
+        ]
+        if primary is not None:
+            making = [self._bin / "pg_basebackup", "-D", self.data, "-d", primary.url(), "-R", "--no-sync", "-cfast"]
+        subprocess.run(making, check=True, stdout=subprocess.DEVNULL, cwd="/", **self._as)
         self.start()
 
     def start(self) -> None:

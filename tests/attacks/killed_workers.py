@@ -56,15 +56,14 @@ def one_round(seed: int, base: Path, kills: int) -> int:
         for worker in running:
             worker.terminate()
             worker.wait()
-        parked = [(each.collection, each.source, "") for each in team.sources() if each.parked_at]
-        team.add(parked, None)
-        database.rows("UPDATE sources SET due_at = now() WHERE due_at IS NOT NULL")
         for _ in range(100):
+            # those that were killed three times are parked, some of them only when the next job is taken
+            team.add([(each.collection, each.source, "") for each in team.sources() if each.parked_at], None)
+            database.rows("UPDATE sources SET due_at = now() WHERE due_at IS NOT NULL")
             Worker(team, url, base / "data").work(once=True)
             if team.totals().done == FOLDERS:
                 break
             time.sleep(0.1)  # the server has not noticed yet that a writer is gone
-            database.rows("UPDATE sources SET due_at = now() WHERE due_at IS NOT NULL")
         assert [each.done_count for each in team.sources()] == [1] * FOLDERS, team.sources()
         _as_undisturbed(database, folders, url)
         database.close()

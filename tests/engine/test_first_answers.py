@@ -308,7 +308,7 @@ def test_documents_are_said_to_be_read_for_the_index(tmp_path: Path) -> None:
     with Engine.open(root=tmp_path) as engine:
         answer = engine.search("anything")
     end = "; 'findling index' builds an index."
-    said = f"{FILES} documents here are read only for the index (1 other file without text that can be read)"
+    said = f"{FILES} documents here are searched once there is an index (1 other file without text that can be read)"
     assert answer.notes == (said + end,)
 
 

@@ -184,7 +184,7 @@ def test_not_looking_and_never_indexing_are_no_changes(tmp_path: Path) -> None:
     with Engine.open(root=tmp_path) as engine:
         engine.index()
         for answer in (engine.search("first", wait_s=0), engine.symbols("first", wait_s=0)):
-            assert (answer.freshness, answer.stale_reason) == ("stale", "files were not looked at, as asked")
+            assert (answer.freshness, answer.stale_reason) == ("stale", "files were not checked for changes, as asked")
         assert engine.symbols("first").stale_reason == ""
         write(tmp_path, "b.py", "x = 1\n")
         write(tmp_path, "c.py", "x = 1\n")
@@ -206,7 +206,7 @@ def test_sync_says_of_each_named_path_whether_it_is_in(tmp_path: Path, capsys: p
     assert sync("a.py", "odd.bin") == 1
     capsys.readouterr()
     assert sync("odd.bin") == 1, "nothing has changed, and it is still left out"
-    assert "not indexed: odd.bin  binary" in capsys.readouterr().err
+    assert f"not indexed: {tmp_path}/odd.bin  binary" in capsys.readouterr().err
     assert sync("a.py", "never.py") == 1
     (tmp_path / "a.py").unlink()
     assert sync("a.py") == 0, "that it is gone is taken in"

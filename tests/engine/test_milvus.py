@@ -75,7 +75,7 @@ def test_milvus_proposes_what_postgresql_does_in_one_round_trip_more(
     assert places(tmp_path) == (expected, set())
     assert asked_milvus() == before + len(QUESTIONS)
     capsys.readouterr()
-    assert main(["status", str(tmp_path)]) == 0 and "has 1 of 1 indexes as they are" in "".join(capsys.readouterr())
+    assert main(["status", str(tmp_path)]) == 0 and "is up to date with 1 of 1 indexes" in "".join(capsys.readouterr())
 
     write(tmp_path, range(0, 90, 4), "# it was changed, for a token and a stream\n")
     for number in range(0, 90, 9):

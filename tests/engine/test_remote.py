@@ -457,6 +457,29 @@ def test_a_database_that_is_killed_and_comes_back(
 
 
 @pytest.mark.engines
+@pytest.mark.engines
+def test_a_replica_that_is_late_says_so(folder: Path, postgresql: Server, stored: Callable[[str], None]) -> None:
+    written = postgresql.new_database("replicated")
+    assert main(["index", str(folder), "--store", written]) == 0
+    with Server(primary=postgresql) as replica:
+        stored(replica.url("replicated"))
+        with Engine.open(root=folder) as engine, psycopg.connect(replica.url(), autocommit=True) as db:
+            assert engine.search(QUESTIONS[0]).freshness == engine.status().freshness == "fresh"
+            with pytest.raises(errors.IndexUnavailable, match="is read-only"):
+                engine.index(force=True)
+            db.execute("SELECT pg_wal_replay_pause()")
+            assert main(["index", str(folder), "--store", written, "--force"]) == 0
+            time.sleep(2)
+            late = engine.search(QUESTIONS[0])
+            assert late.hits and late.freshness == engine.status().freshness == "stale"
+            assert "behind what was published" in late.stale_reason
+            assert engine.symbols("cache_queue").freshness == engine.callers("cache_queue").freshness == "stale"
+            db.execute("SELECT pg_wal_replay_resume()")
+            until = time.monotonic() + 30
+            while engine.search(QUESTIONS[0]).freshness != "fresh":
+                assert time.monotonic() < until
+
+
 def test_a_run_that_is_killed_leaves_what_was_published(
     folder: Path, url: str, stored: Callable[[str], None], tmp_path: Path
 ) -> None:

@@ -82,8 +82,8 @@ def without(line: dict[str, Any], key: str) -> dict[str, Any]:
             {**FILES, "relevant": [{"path": "a.go", "start_line": "1"}]},
             r"line 2: Expected `int \| null`, got `str` - at .*start_line`",
         ),
-        (FILES, "line 2: the id 'r#0' is that of line 1"),
-        (SPANS, "line 2: it is of the other form"),
+        (FILES, "line 2: line 1 has the same id, 'r#0'"),
+        (SPANS, "line 2: it has the other form"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: Any, words: str) -> None:

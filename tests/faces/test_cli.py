@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import apsw
 import pytest
 
 import forked
+from findling.engine.background_process import AT_ONCE, TURNS
+from findling.engine.small_files import Turns
 from findling.store.local import checksums
 
 FILES: Mapping[str, str] = {
@@ -783,14 +786,17 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
 def test_what_is_made_in_the_background_can_be_stopped(tmp_path: Path, home: Path) -> None:
     folder = many_files(tmp_path.resolve() / "new")
     assert findling("stop", cwd=folder, home=home).returncode == 1
-    findling("search", "retry", cwd=folder, home=home, CI="")
-
-    def is_over() -> bool:  # stopped, or done before
-        status = json.loads(findling("status", "--json", cwd=folder, home=home).stdout)
-        return findling("stop", cwd=folder, home=home).returncode == 0 or status["indexing_status"] == "ready"
-
-    assert wait_for(is_over)
+    turns = Turns(home / "cache" / "findling" / TURNS, AT_ONCE)
+    with ExitStack() as others:  # which index at the same time, so that this one waits for its turn
+        for _ in range(AT_ONCE):
+            assert others.enter_context(turns.taken(lambda: False))
+        findling("search", "retry", cwd=folder, home=home, CI="")
+        assert "'findling stop' stops that" in findling("status", cwd=folder, home=home).stdout
+        assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 1}
+    status = findling("status", cwd=folder, home=home)
+    assert "'findling stop'" not in status.stdout
     assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 0}
+    assert json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]["files"] == 0
 
 
 @pytest.mark.parametrize("by", ["environment", "configuration"])

@@ -208,7 +208,7 @@ def test_families_and_single_tools_can_be_chosen(project: Path) -> None:
     [
         (["--tools", "cod"], "Did you mean 'code'?"),
         (["--root", "/no/such/folder"], "/no/such/folder"),
-        (["--tools", ","], "names nothing"),
+        (["--tools", ","], "has no name in it"),
     ],
 )
 def test_a_server_that_cannot_work_says_so_and_ends(arguments: list[str], said: str, project: Path) -> None:

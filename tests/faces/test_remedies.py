@@ -10,21 +10,29 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import findling
 from findling.engine import freshness
+from findling.engine.background_process import AT_ONCE, TURNS
+from findling.engine.library import Library
+from findling.engine.small_files import Turns
 from findling.faces.cli.main import main
-from findling.store.local import IndexWriter
+from findling.reading.pool import WorkerPool
+from findling.store.local import IndexWriter, soundness
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+sys.path += [str(Path(__file__).parents[2] / "benchmarks"), str(Path(__file__).parents[1] / "embedding")]
 
+from ollama_process import OllamaProcess
 from sentences import of_code
 
 COMMAND = re.compile(
@@ -42,6 +50,8 @@ class Stage:
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root, self.monkeypatch = root, monkeypatch
+        self.until_the_end = ExitStack()
+        """What ends with the test."""
         self.new_database: Callable[[], str] | None = None
         """Gives the address of an empty database, for the states of a shared store."""
 
@@ -344,6 +354,97 @@ def unfinished(*typed: str) -> Callable[[Stage], Typed]:
     return partial
 
 
+def similar_to_what_is_not_read_yet(stage: Stage) -> Typed:
+    unfinished()(stage)
+    stage.write("later.py", "def later():\n    return 3\n")
+    return "similar", "later.py"
+
+
+def vectors_of_another_model(stage: Stage) -> Typed:
+    stage.run("index")  # with the bundled model
+    server = OllamaProcess()
+    stage.until_the_end.callback(server.stop)
+    stage.write(
+        "../config/findling/config.toml",
+        f'[semantic]\nollama_url = "{server.url}"\nmodel = "nomic-embed-text"\nauto_index = false\n',
+    )
+    return "search", "hello"
+
+
+def reader_died(stage: Stage) -> Typed:
+    stage.only_looks()
+    for number in range(30):  # a few files are read by the process itself
+        stage.write(f"many/part{number}.py", f"def part{number}():\n    return {number}\n")
+    with pytest.MonkeyPatch.context() as once:
+        once.setattr(WorkerPool, "_prepare", lambda _, __, batch: 1 / 0)
+        main(["index"])
+    return "why", "many/part1.py"
+
+
+def made_in_the_background(stage: Stage) -> Typed:
+    """The process waits for its turn, and so is not done before it is stopped."""
+    stage.monkeypatch.setenv("XDG_CACHE_HOME", str(stage.root.parent / "cache"))
+    stage.monkeypatch.delenv("CI")
+    stage.monkeypatch.setattr(freshness, "FEW_FILES", 0)
+    turns = Turns(stage.root.parent / "cache" / "findling" / TURNS, AT_ONCE)
+    for _ in range(AT_ONCE):
+        assert stage.until_the_end.enter_context(turns.taken(lambda: False))
+    stage.run("search", "hello")
+    return ("status",)
+
+
+def journal_of_a_network_drive(stage: Stage) -> Typed:
+    """Such a drive refuses SQLite's write-ahead log."""
+    stage.run("index")
+    stage.monkeypatch.setattr(soundness, "journal_mode", lambda _: "delete")
+    return ("doctor",)
+
+
+def little_room(stage: Stage) -> Typed:
+    stage.run("index")
+    stage.write("b.py")
+    disk = shutil.disk_usage(stage.root)
+    stage.monkeypatch.setattr(shutil, "disk_usage", lambda _: disk._replace(free=1000))
+    return "index", "--force"
+
+
+def quota_of_the_library(stage: Stage) -> Typed:
+    """Files are fetched from a server of this machine until no more are allowed."""
+    served = stage.root.parent / "served"
+    served.mkdir()
+    for name in ("one.md", "two.md"):
+        (served / name).write_text("# Bread\n" + "Knead it well. \n" * 40_000)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def __init__(self, *given: object) -> None:
+            super().__init__(*given, directory=str(served))  # type: ignore[arg-type]
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    stage.until_the_end.callback(server.server_close)
+    stage.until_the_end.callback(server.shutdown)
+    host = f"127.0.0.1:{server.server_port}"
+    stage.write("../config/findling/config.toml", f'[fetch]\nallowed_hosts = ["{host}"]\nmax_total_bytes = {1 << 20}\n')
+    stage.run("library", "fetch", f"http://{host}/one.md")
+    return "library", "fetch", f"http://{host}/two.md"
+
+
+def removed_meanwhile(stage: Stage) -> Typed:
+    library(stage)
+    index = Library._index
+
+    def interfered(self: Library, collection: Any, progress: Any) -> Any:
+        stage.monkeypatch.setattr(Library, "_index", index)
+        stage.run("library", "remove", "guides")
+        return index(self, collection, progress)
+
+    stage.monkeypatch.setattr(Library, "_index", interfered)
+    return "library", "refresh"
+
+
 def shared(stage: Stage) -> None:
     """Commands ask a shared store, in which another folder is."""
     assert stage.new_database is not None
@@ -366,6 +467,13 @@ def not_published(stage: Stage) -> Typed:
 def doctor_not_published(stage: Stage) -> Typed:
     shared(stage)
     return ("doctor",)
+
+
+def new_beside_what_is_published(stage: Stage) -> Typed:
+    nothing_shared(stage)
+    stage.run("index")
+    stage.write("new.py")
+    return "why", "new.py"
 
 
 def no_collection(stage: Stage) -> Typed:
@@ -397,6 +505,31 @@ def team_without(*typed: str) -> Callable[[Stage], Typed]:
         return typed
 
     return team
+
+
+def before_a_migration(stage: Stage) -> Typed:
+    from findling.store.postgresql import database
+
+    assert stage.new_database is not None
+    url = stage.new_database()
+    every = database.migrations()
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(database, "migrations", lambda: every[:-1])
+        old = database.Database(url)
+        old.migrate()
+        old.close()
+    stage.monkeypatch.setenv("FINDLING_STORE", url)
+    return "search", "hello"
+
+
+def owner_who_serves_users(stage: Stage) -> Typed:
+    import psycopg
+
+    shared(stage)
+    with psycopg.connect(os.environ["FINDLING_STORE"], autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS servant")
+        connection.execute("CREATE ROLE servant")
+    return "serve", "--users", "--http", "0", "--collection", "*"
 
 
 class Case(NamedTuple):
@@ -458,9 +591,25 @@ CASES = (
     Case("the index is partial; 'findling index' finishes it", unfinished("symbol", "hello")),
     Case("the index is partial; 'findling index' finishes it", unfinished("callers", "hello")),
     Case("the index is partial; 'findling index' finishes it", unfinished("map")),
+    Case("Run 'findling index' to finish it.", similar_to_what_is_not_read_yet),
+    Case("Run 'findling embed'", vectors_of_another_model),
+    Case("'findling index' tries it again.", reader_died),
+    Case("'findling stop' stops that.", made_in_the_background),
+    Case("'findling index --cache {…}' keeps it elsewhere", journal_of_a_network_drive, "indexed: "),
+    Case("'findling sync' updates the index with less.", little_room, "indexed: "),
+    Case("`findling library remove NAME` makes room", quota_of_the_library, given={"NAME": "downloads"}),
+    Case("`findling library add {…}` adds it again.", removed_meanwhile),
+    Case(
+        "Run 'findling index --store {…} PATH' as the owner of the database; it migrates.",
+        before_a_migration,
+        given={"PATH": "."},
+        store=True,
+    ),
+    Case("'findling team role NAME'", owner_who_serves_users, "may serve users", {"NAME": "servant"}, store=True),
     Case("Run 'findling index --store {…} PATH'; it makes one.", nothing_shared, given={"PATH": "."}, store=True),
     Case("Run 'findling index --store {…} {…}'.", not_published, store=True),
     Case("'findling index --store {…} {…}' makes one", doctor_not_published, store=True),
+    Case("'findling index' with the same store publishes it.", new_beside_what_is_published, store=True),
     Case(
         "'findling index --store {…} --collection NAME PATH' publishes one.",
         no_collection,
@@ -483,7 +632,7 @@ CASES = (
 
 
 @pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     root = tmp_path.resolve() / "project"
     root.mkdir()
     for name, folder in (("FINDLING_DATA_DIR", "data"), ("XDG_CACHE_HOME", "cache"), ("XDG_CONFIG_HOME", "config")):
@@ -493,7 +642,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.chdir(root)
     made = Stage(root, monkeypatch)
     made.write("a.py")
-    return made
+    with made.until_the_end:
+        yield made
 
 
 def said_in(text: str, piece: str) -> str:
@@ -512,8 +662,9 @@ def test_the_remedy_helps(
     typed = case.state(stage)
     capfd.readouterr()
     main(typed)
-    line = said_in("".join(capfd.readouterr()), case.said)
-    assert line, case.said
+    printed = "".join(capfd.readouterr())
+    line = said_in(printed, case.said)
+    assert line, (case.said, printed)
     found = COMMAND.search(line)
     assert found, line
     command = next(filter(None, found.groups()))
@@ -540,27 +691,14 @@ SEES = re.compile(r"['`](?:findling|git) [a-z][^'`]*['`]|(?:definitions|search|m
 
 USAGE = re.compile(
     r"^(?:Usage: |--\S+ is for |'findling team' has no action|'findling team \w+' needs|A file of yours with|"
-    r"Names under which|Whether a search first|SELECT )|Ask findling before grep|works on a folder's own index|"
+    r"Names under which|Whether a search first|SELECT )|Before grep, ask `|works on a folder's own index|"
     r"does not change the answers|runs says more|prints it\.$"
 )
 """Sentences that say how something is called, and advise nothing."""
 
 NOT_RUN = {
     "Nothing is in the library: `findling library add PATH`": "for agents that have no project; people: `library list`",
-    "Run 'findling index' to finish it.": "a file that an unfinished index lacks is read for the question",
-    "Run 'findling embed'.": "a model of other dimensions: tests/embedding/test_embedding_processes.py",
-    "Run 'findling embed', or reindex_vectors": "the same, for agents",
-    "'findling index' tries it again.": "a file at which a process that reads it died",
-    "'findling stop' stops that.": "tests/faces/test_cli.py, with a process in the background",
-    "`findling library remove` makes room": "for what was fetched from the network",
-    "`findling library add {…}` adds it again.": "removed by another process meanwhile",
-    "indexing is not complete; `findling library refresh` continues it": "stopped by another process meanwhile",
-    "'findling team role NAME'": "of databases with roles: tests/faces/test_users.py",
-    "'findling sync' updates the index with less.": "on a full disk",
-    "'findling index --cache {…}' keeps it elsewhere": "on a network drive",
-    "the index is not complete; run 'findling index' again": "a run that was interrupted",
-    "as the owner of the database; it migrates.": "a store of an older findling: tests/store",
-    "Run this again once workers": "while others hold locks",
+    "Run this again once workers": "the command is the one that was typed, and others hold locks for minutes before it",
 }
 """Messages whose state cannot be made here, and why."""
 

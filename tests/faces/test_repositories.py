@@ -61,6 +61,17 @@ def test_each_is_indexed_where_it_lies(folder: Path, capsys: pytest.CaptureFixtu
     assert all((folder / path / ".findling").is_dir() for path in ("shop", "team/crawler", ""))
 
 
+def test_doctor_and_sync_speak_of_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "shop"]) == 0
+    capsys.readouterr()
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert f"✓ index: shop: {folder}/shop/.findling, intact and writable" in said
+    assert f"○ index: team/crawler: none yet at {folder}/team/crawler/.findling; .: none yet" in said
+    assert main(["sync", "shop/gone.py"]) == 1
+    assert "note: not indexed: shop/gone.py" in capsys.readouterr().err
+
+
 def test_nothing_found_is_said_once_and_one_that_fails_is_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,7 +90,7 @@ def test_what_a_passage_says_is_the_file_s_own_text(library: Library, bread: Pat
     text = "# Käse\n\nÄlter ist besser.\n\n## Flour 🌾 and cheese\n\nWater is not needed for cheese at all.\n"
     (bread / "cheese.md").write_bytes(text.encode())
     early = library.search("cheese", min_score=0.0, wait_s=0)
-    assert (early.complete, early.notes) == (False, ("bread: files were not looked at, as asked.",))
+    assert (early.complete, early.notes) == (False, ("bread: files were not checked for changes, as asked.",))
     answer = library.search("cheese", min_score=0.0, wait_s=None)
     passages = [passage for passage in answer.passages if passage.file_path.endswith("cheese.md")]
     assert len(passages) == 2

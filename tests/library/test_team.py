@@ -117,6 +117,15 @@ def test_a_repository_is_fetched_published_brought_up_to_date_and_removed(
         assert main(["team", "add", f"{base}/acme/guide/.git"]) == 0
         assert main(["worker", "--once"]) == 0  # the commit is known, and not what is published
         assert "brew.py" in found(url, "acme/guide", "how is tea brewed", monkeypatch, tmp_path)
+        for source in (f"{base}/acme/guide/.git", served):  # an address, and a folder
+            assert main(["team", "add", str(source), "--name", f"of {source}", "--ref", first]) == 0
+            assert main(["worker", "--once"]) == 0
+            monkeypatch.setenv("FINDLING_COLLECTION", f"of {source}")
+            with Engine.open(root=tmp_path, ref=first) as engine:
+                assert next(hit.path for hit in engine.search("how is tea poured").hits) == "pour.py"
+            assert team.sources([f"of {source}"])[0].commit == first
+            assert main(["team", "remove", f"of {source}", "--ref", "none"]) == 2
+            assert main(["team", "remove", f"of {source}", "--ref", first]) == 0
     capsys.readouterr()
     assert main(["team", "status"]) == 0 and "done" in capsys.readouterr().out
     assert main(["team", "list", "--json"]) == 0 and '"done_count":' in capsys.readouterr().out.replace(" :", ":")

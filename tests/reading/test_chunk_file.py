@@ -49,6 +49,12 @@ def test_pictures_do_not_make_a_notebook_a_minified_file() -> None:
         assert isinstance(left_out, SkippedFile) and left_out.reason == "minified", path
 
 
+def test_a_page_that_begins_with_a_table_of_pictures_is_read() -> None:
+    table = "".join(f'<td><img src="https://example.org/{number}.svg"/></td>' for number in range(200))
+    made = prepare("README.md", f"<table>{table}</table>\n\n# Usage\n\nCall it.\n".encode())
+    assert isinstance(made, Reading) and made.chunks
+
+
 def test_notebook_cells_are_chunks_of_the_raw_file() -> None:
     text = notebook(
         ("markdown", ["# Title\n", "\n", 'Says "hi" é\n']),

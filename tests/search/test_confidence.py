@@ -38,7 +38,7 @@ def ranked(coverage: float, cosine: float | None = None, definition: float = 0.0
 
 def judged(*files: RankedFile, text: str = SHORT, lacking: float = 0.0, absent: tuple[Absent, ...] = ()) -> Confidence:
     guess = classify(text)
-    lacks = {"kubernetes": lacking} if lacking else {}
+    lacks = {"uploads": lacking, "translation": lacking} if lacking else {}  # the second is of no word typed
     chosen = plan("auto", guess.intent, text)
     return judge(Found(guess, chosen, analyse(text), ranked=files, lacking=lacks, absent=absent))
 
@@ -108,7 +108,7 @@ def test_words_of_a_long_question_say_less() -> None:
 def test_a_specific_word_that_the_first_file_lacks_lowers_it() -> None:
     first = ranked(0.5, 0.5)
     assert confidence(first, lacking=0.9) < confidence(first)
-    assert judged(first, lacking=0.9).lacking == ("kubernetes",)
+    assert judged(first, lacking=0.9).lacking == ("uploads",)
 
 
 def test_a_name_that_does_not_occur_lowers_it_unless_it_is_known_what_was_meant() -> None:

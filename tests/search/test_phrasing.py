@@ -32,6 +32,7 @@ QUESTIONS = (
         "{}. Thank you very much.", "{}; thx",
         "show me {}", "Show me: {}", "tell me {}?", "give me {}, please", "find me {}.",
         "Please show me: {}, thanks!", "could you please show me {}?", "Can you tell me {}, please?",
+        "Would you mind telling me {}?", "Hi! Would you mind showing me {}? Thanks a lot.",
         "Hi, tell me: {}", "Hello! Please show me {}. Thanks a lot!",
     ],
 )  # fmt: skip

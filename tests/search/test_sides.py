@@ -49,7 +49,28 @@ Das Limit (limit of an upload) wird in Bytes gezählt.
 Zuerst das Limit, dann der Upload.
 """
 
+QUEUE = """\
+/** Keeps letters until the postman comes. */
+export class LetterQueue {
+  deliver(postman, bell) {
+    if (!postman.carries(this.heaviest)) throw new Error("the heaviest letter stays for another postman");
+    while (this.letters.length) bell.ring(postman.take(this.letters.shift()));
+  }
+}
+"""
+
+STAMPS = """/** Price of a letter by weight, country and colour of its stamp. */
+export function stampPrice(weight, country, colour) {
+  const basic = country.inland ? 85 : 110;
+  if (colour === "violet") return basic + surcharge(weight, country.zone);
+  return weight > heaviest ? parcelPrice(weight) : basic;
+}
+"""
+
 FILES = {
+    "web/queue.js": QUEUE,
+    "web/stamps.js": STAMPS,
+    "dist/post.js": f"(function (global) {{\n{QUEUE}\n{STAMPS}\n}})(this);\n".replace("export ", ""),
     "src/uploads.py": UPLOADS,
     "src/v1/uploads.py": UPLOADS.replace("in pieces", "at once"),
     "src/clock.py": "def now():\n    return 0\n",
@@ -165,6 +186,21 @@ def test_an_older_copy_stands_under_the_file_that_is_meant(engine: Engine) -> No
 )
 def test_who_asks_for_the_older_copy_gets_it(engine: Engine, text: str) -> None:
     assert "src/v1/uploads.py" in paths(ask(engine, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how does the queue deliver letters to the postman", "Error: the heaviest letter stays for another postman"],
+)
+def test_what_was_built_from_several_sources_stands_under_the_likeliest(engine: Engine, text: str) -> None:
+    found = ask(engine, text)
+    assert (found.hits[0].path, found.hits[0].copies) == ("web/queue.js", ("dist/post.js",))
+    assert "dist/post.js" not in paths(found)
+
+
+@pytest.mark.parametrize("text", ["how are letters delivered in dist/post.js", "dist/post.js", "letters in the bundle"])
+def test_who_asks_for_what_was_built_gets_it(engine: Engine, text: str) -> None:
+    assert "dist/post.js" in paths(ask(engine, text))
 
 
 def test_files_that_are_only_called_the_same_are_no_copies(engine: Engine) -> None:

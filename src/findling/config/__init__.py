@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from findling.config.option import is_loopback, shown
     from findling.config.options import EMBEDDING_KEY, EXTERNAL_EMBEDDERS, OPTIONS, RERANK_KEY, Config, Secret
     from findling.config.provider import ProviderChoice, choose_provider
-    from findling.config.roots import Root, find_root, is_bare, make_store, repositories_in, store_location
+    from findling.config.roots import Root, find_root, is_bare, make_store, projects_in, repositories_in, store_location
     from findling.config.sources import CONFIG_VARIABLE
 else:
     __getattr__ = front_door(__name__)

@@ -281,7 +281,7 @@ def _outward(config: Config, origins: Mapping[str, Origin]) -> list[str]:
         if name not in (None, "none", "local", "ollama") and not config.semantic.gates_open:
             warnings.append(f"{origins[key].place}: {key} {name} is not called: {gates}.")
     if config.embedding.profile == "external" and provider.value in (None, "local", "ollama"):
-        warnings.append(f"{origins[_PROFILE].place}: the profile external needs {_PROVIDER} voyage or openai.")
+        warnings.append(f"{origins[_PROFILE].place}: the profile 'external' needs {_PROVIDER} = voyage or openai.")
     return warnings
 
 

@@ -103,8 +103,8 @@ class BundledEmbedder:
         fits = table.shape == expected and table.dtype == np.int8
         if not fits or len(vocabulary) + about.shared_rows != expected[0]:
             raise EmbedderUnavailable(
-                f"The parts of the bundled embedding model do not match: {table.shape} numbers of {table.dtype}, "
-                f"{len(vocabulary)} words, {expected} expected.",
+                f"The parts of the bundled embedding model do not match: its table is {table.shape} of {table.dtype} "
+                f"instead of {expected} of int8, and it has {len(vocabulary)} words.",
                 remedy=REMEDY,
             )
         return cls(table, _Pieces(vocabulary), about.fingerprint)

@@ -211,8 +211,7 @@ class Answers:
                 found,
                 confidence,
                 joined_coverage(every, self.searched.roots),
-                fresh.freshness,
-                fresh.stale_reason,
+                *self.searched.freshness(fresh),
                 notes,
                 fresh.started,
                 self.searched.stale,
@@ -287,6 +286,7 @@ class Answers:
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
         notes += (*other_uses, *uses.notes, *filter(None, (definitions.note, no_file)))
+        freshness, stale_reason = self.searched.freshness(fresh)
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
@@ -294,12 +294,12 @@ class Answers:
             total_definitions=total,
             total_references=uses.total,
             truncated=definitions.cut or total > offset + len(found) or uses.total > end or uses.cut,
-            freshness=fresh.freshness,
+            freshness=freshness,
             completeness="partial" if covered.unfinished or covered.unread else "complete",
             coverage=covered,
             took_ms=(time.monotonic() - fresh.started) * 1000,
             notes=notes,
-            stale_reason=fresh.stale_reason,
+            stale_reason=stale_reason,
             absent=absent,
             generation=self.searched.generation,
         )

@@ -457,14 +457,15 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     """The fields of an answer about the index that it was made from."""
     with searched.index.snapshot():
         every = [coverage_of_names(each) for each in searched.collections]
+        freshness, stale_reason = searched.freshness(fresh)
     covered = joined_coverage(every, searched.roots)
     return {
-        "freshness": fresh.freshness,
+        "freshness": freshness,
         "completeness": "partial" if covered.unfinished or covered.unread else "complete",
         "coverage": covered,
         "took_ms": (time.monotonic() - fresh.started) * 1000,
         "notes": (*searched.take_notes(), *not_searched(searched, every), *notes),
-        "stale_reason": fresh.stale_reason,
+        "stale_reason": stale_reason,
     }
 
 
@@ -591,7 +592,14 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
             first, _, rest = f"{use.receiver}.{use.name}".lstrip(".").partition(".")
             if rules.stand_ins.isdisjoint(f"{imported.get(first, first)}.{rest}".split(".")):
                 yield f"{symbol.qualified_name} is registered by {use.name} ({file.path}:{use.line})."
-    for point in project_map.manifest_entries(searched.index.listing(), searched.lines):
+    names = {symbol.name for _, symbol in asked}
+
+    def lines(file: FileRow) -> Sequence[str]:
+        """A manifest's lines, none where it names nothing that is asked about: parsing it takes longest."""
+        text = searched.lines(file) or ()
+        return text if any(name in line for line in text for name in names) else ()
+
+    for point in project_map.manifest_entries(searched.index.listing(), lines):
         module, colon, name = point.text.rpartition(" = ")[2].partition(":")
         stem = f"/{module.strip().replace('.', '/')}"
         for file, symbol in asked if colon else ():
@@ -625,4 +633,4 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of names that are defined outside of this project not listed."
+        yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."

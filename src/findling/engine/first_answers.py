@@ -126,7 +126,8 @@ class FirstAnswer(Struct):
             others = len(self.found) - documents
             apart = f" ({count(others, 'other file')} without text that can be read)" if others else ""
             are = "is" if documents == 1 else "are"
-            return f"{count(documents, 'document')} here {are} read only for the index{apart}; {self._of_index}."
+            here = f"{count(documents, 'document')} here {are} searched once there is an index"
+            return f"{here}{apart}; {self._of_index}."
         missed = [f"{self.scan.left:,} more were not"] if self.scan.left else []
         missed += ["some folders were not even listed"] if self.cut else []
         left = f" ({', and '.join(missed)}, for lack of time)" if missed else ""

@@ -71,9 +71,9 @@ LOOK_AGAIN: tuple[Freshness, str] = ("stale", "files change faster than they are
 
 BUSY: tuple[Freshness, str] = ("syncing", "another process is indexing")
 
-NOT_CHECKED: tuple[Freshness, str] = ("stale", "not every file was looked at in the time there was")
+NOT_CHECKED: tuple[Freshness, str] = ("stale", "there was no time to look at every file")
 
-NOT_ASKED: tuple[Freshness, str] = ("stale", "files were not looked at, as asked")
+NOT_ASKED: tuple[Freshness, str] = ("stale", "files were not checked for changes, as asked")
 
 BUSY_WAIT_S = 0.5
 """How long a question waits for another that takes a few files in; a long run is not worth waiting for."""

@@ -258,7 +258,7 @@ class Questions(ABC):
                 made = found(by_meaning)
             except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
                 made = found(False)
-            return made, fresh.freshness, absent
+            return made, answers.searched.freshness(fresh)[0], absent
 
         return self._asked(asked, answer, **waiting)
 

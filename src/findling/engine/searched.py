@@ -24,7 +24,7 @@ from findling.engine.store import OpenStore
 from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.text_encodings import TextFilter
-from findling.model.types import Coverage, EmbedderProblem, SkippedFile
+from findling.model.types import Coverage, EmbedderProblem, Freshness, SkippedFile
 from findling.search.scope import lies_in
 from findling.store.joined import JoinedIndex, Part
 from findling.store.protocols import Index
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.embedding import Embedder, Fingerprint
+    from findling.engine.freshness import Freshened
     from findling.model.trigram_plan import TrigramPlan
     from findling.search.exact import ExactSource, FileRef, Scope
     from findling.search.semantic import SemanticChannel
@@ -78,6 +79,11 @@ class Searched:
     @property
     def stores(self) -> list[OpenStore]:
         return [each.store for each in self.collections]
+
+    def freshness(self, fresh: Freshened) -> tuple[Freshness, str]:
+        """How fresh what was searched is, and why not fresher: what a replica has may be late."""
+        late = next(filter(None, (store.late for store in self.stores)), "")
+        return ("stale", late) if late else (fresh.freshness, fresh.stale_reason)
 
     @property
     def roots(self) -> list[Path]:

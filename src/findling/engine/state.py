@@ -222,7 +222,7 @@ def _remote_status(store: RemoteStore) -> Status:
         return replace(
             found,
             store=store.database.url,
-            freshness="fresh" if manifest else "stale",
+            freshness="fresh" if manifest and not store.late else "stale",
             schema_version=SCHEMA_VERSION,
             coverage=coverage_of(store, reader.models.id_of(embedder.fingerprint.id) if embedder else None),
             symbols=totals.symbols,
@@ -234,6 +234,7 @@ def _remote_status(store: RemoteStore) -> Status:
             skipped=tuple(SkippedFile(*row) for row in reader.left_out()),
             notes=(
                 *found.notes,
+                *([store.late] if store.late else ()),
                 *([store.semantics.problem] if store.semantics.problem else ()),
                 *([f"Milvus: {remote.said_of(store.database, engine)}"] if engine else ()),
             ),

@@ -66,6 +66,8 @@ class OpenStore:
     lasting: ClassVar[bool] = False
     far: ClassVar[bool] = False
     """Whether it takes a round trip over a network to ask the index anything."""
+    late: str = ""
+    """Why what is searched lags behind what was published, as a sentence; '' where it does not."""
 
     def __init__(self, collection: Collection, *, recipe: Recipe | None = None, config: Config | None = None) -> None:
         self.collection = collection
@@ -175,7 +177,7 @@ class OpenStore:
         if chunking in (None, self.configuration.chunking):
             return ""
         if chunking == READ_OTHERWISE:
-            return "This version reads files in another way"
+            return "This version of findling reads files in another way"
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
         return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"

@@ -128,9 +128,9 @@ def load_queries(path: Path) -> list[Judged]:
         try:
             query = _judged(data)
             if query.id in lines_of:
-                raise ValueError(f"the id {query.id!r} is that of line {lines_of[query.id]}")
+                raise ValueError(f"line {lines_of[query.id]} has the same id, {query.id!r}")
             if queries and query.by_file != queries[0].by_file:
-                raise ValueError("it is of the other form than the lines before it, and each form has its own rule")
+                raise ValueError("it has the other form than the lines before it; a file may have only one")
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} line {number}: {error}.", remedy=_FORMS) from error
         lines_of[query.id] = number

@@ -6,7 +6,6 @@ The same numbers give the same bytes. Must not know files: what is returned is w
 from __future__ import annotations
 
 import math
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
@@ -16,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling.model.errors import InvalidInput
+from findling.model.installing import install_command
 from findling.model.reports import Estimate, Reliability, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INSTALL: Final = f"{sys.executable} -m pip install 'findling[eval]'"
+INSTALL: Final = install_command("findling[eval]")
 NOT_INSTALLED: Final = "Pictures need matplotlib, which is not installed"
 
 _FORMS: Final = (".svg", ".png")

@@ -70,7 +70,9 @@ class Table(_Fields):
         try:
             import pandas as pd
         except ImportError as error:
-            raise InvalidInput("to_frame needs pandas.", remedy="Install it: pip install pandas") from error
+            from findling.model.installing import install_command
+
+            raise InvalidInput("to_frame needs pandas.", remedy=f"Run: {install_command('pandas')}") from error
         return pd.DataFrame([row.to_dict() for row in self.rows])
 
     def __repr__(self) -> str:

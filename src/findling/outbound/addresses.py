@@ -159,13 +159,13 @@ def _host_of(parts: SplitResult) -> str:
                 raise ValueError("it has a zone")
             return str(address)
         except ValueError as error:
-            raise UrlRefused("The URL's address cannot be read.") from error
+            raise UrlRefused("The URL's IP address is not valid.") from error
     try:
         host = host.encode("idna").decode("ascii").lower()
     except UnicodeError as error:
-        raise UrlRefused("The URL's host is no name.") from error
+        raise UrlRefused("The URL's host is not a valid name.") from error
     if not _HOST.fullmatch(host):
-        raise UrlRefused("The URL's host is no name.")
+        raise UrlRefused("The URL's host is not a valid name.")
     return host
 
 

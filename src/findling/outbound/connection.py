@@ -49,7 +49,7 @@ class Connection:
         self._deadline = time.monotonic() + within_s
         self._http = h11.Connection(h11.CLIENT)
         tls = tls_context() if target.scheme == "https" else None
-        failure = OSError("it has no address")
+        failure = OSError("its name has no address")
         for address in addresses:
             try:
                 self._socket = socket.create_connection((address, target.port), self._left_s())
@@ -85,7 +85,7 @@ class Connection:
         try:
             request = h11.Request(method=method, target=self._target.path, headers=list(sent.items()))
         except h11.LocalProtocolError:
-            raise ValueError("it cannot be asked for in HTTP") from None
+            raise ValueError("its path cannot be sent in an HTTP request") from None
         events = (request, h11.Data(data=body), h11.EndOfMessage())
         data = b"".join(self._http.send(event) for event in events)
         self._socket.settimeout(self._left_s())

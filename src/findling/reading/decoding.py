@@ -177,14 +177,19 @@ def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | Sk
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
     head = data[:HEAD_BYTES]
-    if looks_minified(head) and not _is_notebook(path, head, decoded.text):
+    if looks_minified(head) and not _may_have_long_lines(path, head, decoded.text):
         return SkippedFile(path, "minified", "its lines are too long for source code")
     return decoded
 
 
-def _is_notebook(path: str, head: bytes, text: str) -> bool:
-    """Whether a file is a notebook, whose long lines are pictures, which are not read."""
+_MARKUP = frozenset(("asciidoc", "markdown", "org", "rst"))
+
+
+def _may_have_long_lines(path: str, head: bytes, text: str) -> bool:
+    """Whether a file is no code: a page that begins with a table of pictures, or a notebook, whose pictures are not
+    read."""
     from findling.model.languages import language_of  # its table takes 5 ms to build, and few files need it here
     from findling.reading.notebooks import notebook_cells
 
-    return language_of(path, head).id == "notebook" and notebook_cells(text) is not None
+    language = language_of(path, head).id
+    return language in _MARKUP or (language == "notebook" and notebook_cells(text) is not None)

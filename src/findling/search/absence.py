@@ -312,6 +312,15 @@ class Absence:
             if claim.kind == "symbol":
                 for part in _asked_parts(claim.text)[0]:
                     self._is_named(part, inflected=claim.inflected)
+                    self._holding(_words_of_name(part))
+            elif claim.kind != "path":
+                self._holding(_words_of_text(claim.text))
+
+    def _holding(self, words: Sequence[bytes]) -> None:
+        """Ask which files may have all these words."""
+        plan = all_of(map(require_text, words))
+        if not plan.admits_everything:
+            self._reader.containing(plan)
 
     def _missing_part(self, name: str, *, inflected: bool) -> str | None:
         """What of a name occurs nowhere: its last part, or what surely names a thing before it; None where nothing is
@@ -369,12 +378,12 @@ class Absence:
 
     def _lacks(self, text: str) -> bool:
         """Whether it is known that no file has a text, in any case, also over the ends of lines."""
-        words = [word.encode() for word in text.split()]
+        words = _words_of_text(text)
         return len(text) >= LEAST_CHARS and self._lack(words, _BETWEEN_WORDS.join(map(re.escape, words)))
 
     def _lacks_name(self, name: str, *, inside: bool) -> bool:
         """The same of a name in any spelling. ``inside``: it may be part of a longer one."""
-        parts = [part.encode() for part in tokenizer.parts(name) or [name]]
+        parts = _words_of_name(name)
         wanted = _BETWEEN_PARTS.join(map(re.escape, parts))
         return self._lack(parts, wanted if inside else rb"\b" + wanted + rb"\b")
 
@@ -435,6 +444,14 @@ def _asked_parts(name: str) -> tuple[list[str], list[str]]:
     parts = [part.strip("()*&$@-!?") for part in _PARTS.split(name)]
     parts = [part for part in parts if len(tokenizer.squash(part)) >= LEAST_CHARS]
     return [*parts[-1:], *(part for part in parts[:-1] if name_confidence(part) >= SURE_NAME)], parts
+
+
+def _words_of_name(name: str) -> list[bytes]:
+    return [part.encode() for part in tokenizer.parts(name) or [name]]
+
+
+def _words_of_text(text: str) -> list[bytes]:
+    return [word.encode() for word in text.split()]
 
 
 def _like_a_known_path(path: str, known: Collection[str]) -> bool:

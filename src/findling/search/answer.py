@@ -337,6 +337,8 @@ def judge(found: Found) -> Confidence:
     named = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in found.ranked[:FIRST])
     absent = any(not each.meant for each in found.absent)
     lacks = max(found.lacking.values(), default=0.0)
+    typed = terms.text.lower() if terms is not None else ""
+    lacking = tuple(word for word in found.lacking if word.lower() in typed)  # and no word of its translation
     coverage = first.rare_coverage
     if first.cosines is not None:
         coverage *= min(1.0, max(0.0, (first.best_cosine - FAR) / (NEAR - FAR)))
@@ -355,7 +357,9 @@ def judge(found: Found) -> Confidence:
         Reason("phrase", PHRASE * phrase, "neighbouring words of the query stand together in one place"),
         Reason("named", NAMED * named, "the name or the quoted text that was asked for occurs"),
         Reason("advice", ADVICE * wants_advice, "a question for advice rarely has the words of the documents"),
-        Reason("lacking", LACKING * lacks, f"the first file lacks {', '.join(map(repr, found.lacking))}"),
+        Reason(
+            "lacking", LACKING * lacks, f"the first file lacks {', '.join(map(repr, lacking)) or 'what was asked for'}"
+        ),
         Reason("absent", ABSENT * absent, "what was asked for by name does not occur"),
     )
     value = 1.0 / (1.0 + math.exp(-sum(share.value for share in shares)))
@@ -363,7 +367,6 @@ def judge(found: Found) -> Confidence:
     near = None if cosine is None else beyond
     by_words, by_meaning = _best(found.ranked, "passage"), _best(found.ranked, "window")
     agree = by_words == by_meaning if by_words and by_meaning else None
-    lacking = tuple(found.lacking)
     return Confidence(value, coverage, cosine, near, agree, named, phrase, lacking, absent, tuple(reasons))
 
 

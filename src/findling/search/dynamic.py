@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from posixpath import commonprefix
 
 from findling.model import tokenizer
 from findling.model.reading import MOST_ARGUMENTS, Use
@@ -16,8 +17,9 @@ from findling.search.graph.rules import RULES
 from findling.search.patterns import compile_pattern
 from findling.store.protocols import Index
 
-STRINGS_S = 1.0
-"""Time for reading the files that hold a name."""
+STRINGS_S, STRING_FILES = 1.0, 10
+"""Time for reading the files that may hold a name in a string, and how many are read: the nearest, as their text has to
+be read."""
 
 _CALLED_BY = (
     "methodcaller|import_string|getMethod|getDeclaredMethod|invokeMethod|GetMethod|MethodByName|call_user_func"
@@ -52,16 +54,18 @@ def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -
         name, rules = definition.symbol.name, RULES.get(definition.file.language)
         if rules is None:
             continue
-        plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
+        written = re.escape(name)
+        plan = compile_pattern(rf":{written}|{written}[\"'`]" if rules.family == "ruby" else rf"{written}[\"'`]").plan
         files = {file.path: file for file in index.files(index.containing(plan)).values()}
-        files |= {path: file for path in _routes(definition, index) if (file := index.file_at(path)) is not None}
-        for _, file in sorted(files.items()):
-            if file.language not in RULES or RULES[file.language].family != rules.family:
-                continue
+        fitting = [each for each in files.values() if each.language in RULES and RULES[each.language] == rules]
+        near = sorted(fitting, key=lambda each: (-len(commonprefix((each.path, definition.file.path))), each.path))
+        routes = list(filter(None, map(index.file_at, _routes(definition, index))))
+        for file in dict.fromkeys((*routes, *near[:STRING_FILES])):
             if time.monotonic() > until:
                 return
             for number, line in enumerate(lines(file) or (), 1):
-                if found := _named(line, definition, file):
+                may_name = name in line or "resource" in line
+                if may_name and (found := _named(line, definition, file)):
                     around = _around(index.symbols(file.blob_id), number)
                     use = Use("string", name, "", MOST_ARGUMENTS, number, around.position if around else -1, "")
                     grade, why = found
@@ -84,8 +88,6 @@ def _named(line: str, definition: Definition, file: FileRow) -> tuple[Grade, str
     if is_ruby and name in _ACTIONS and (resources := _RESOURCES.match(line)):
         named = {tokenizer.squash(each) for each in re.findall(r"\w+", resources[1])}
         return ("likely", "a route of `resources`") if named & _owners(definition) else None
-    if name not in line:
-        return None
     for match in _TEXTS.finditer(line):
         *before, last = _PARTS.split((match[2] or match[3]).strip("&()"))
         if last != name or (match[3] and not is_ruby):

@@ -119,9 +119,8 @@ def find(
     words = words_of(message)
     if not words:
         return {}
-    is_plain = _WRITTEN_AS_MESSAGE.search(text) is None
     asked = runs(message)
-    files = first(reader, proposed)[:BEST_READ] if is_plain else _likely(reader, asked, scope, proposed)
+    files = _read_for(reader, text, scope, proposed)
     reader.ahead(lambda index: [index.doc_text(file.blob_id) for file in files])
     found: dict[int, Said] = {}
     for file in files:
@@ -129,9 +128,29 @@ def find(
         if lines is not None and (said := best_line(lines, words, [run.lower() for run in asked])) is not None:
             found[file.entry_id] = said
     best = max((said.share for said in found.values()), default=0.0)
-    if best < (LEAST_SAID_OF_PLAIN if is_plain else LEAST_SAID):
+    if best < (LEAST_SAID_OF_PLAIN if _is_plain(text) else LEAST_SAID):
         return {}
     return {entry: said for entry, said in found.items() if said.share == best}
+
+
+def ahead(reader: Index, text: str, scope: Scope, proposed: Sequence[int]) -> None:
+    """Ask for what `find` reads of an index that is told what comes next (`Index.ahead`), and for the best files."""
+    may_be_message = bool(words_of(message_in(text)))
+    files = _read_for(reader, text, scope, proposed) if may_be_message else first(reader, proposed)[:BEST_READ]
+    for file in files:
+        reader.doc_text(file.blob_id)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing but its words says that a text is a message."""
+    return _WRITTEN_AS_MESSAGE.search(text) is None
+
+
+def _read_for(reader: Index, text: str, scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
+    """The files that are read for a text which may be a message."""
+    if _is_plain(text):
+        return first(reader, proposed)[:BEST_READ]
+    return _likely(reader, runs(message_in(text)), scope, proposed)
 
 
 def first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
@@ -144,10 +163,12 @@ def first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
 
 def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
     """Source files that have most of the message's words or of its runs of words, rare ones above all."""
+    plans = [require_text(run.encode()) for run in asked]
+    reader.ahead(lambda index: list(map(index.containing, plans)))
     weights: Counter[int] = Counter()
     total = reader.manifest.files if reader.manifest else 0
-    for run in asked:
-        entries = reader.containing(require_text(run.encode()))
+    for plan in plans:
+        entries = reader.containing(plan)
         if len(entries) <= MOST_FILES:
             weights.update(dict.fromkeys(entries, log(1 + total / max(1, len(entries)))))
     least = min((weight for _, weight in weights.most_common(MOST_FILES)), default=0.0)

@@ -282,8 +282,8 @@ def lookup(
     """Where frames, paths, names, code and messages lead. Within the reader's snapshot; ``proposed``: entries that the
     title leads to."""
     led = Led(documents=not pasted.is_report)
-    named = [*pasted.frames, *(Frame(path, 0) for path in pasted.paths)]
-    for place, (file, line) in enumerate(frames(reader, named, scope)):
+    reader.ahead(lambda index: ahead(index, pasted, scope, proposed))
+    for place, (file, line) in enumerate(frames(reader, _named(pasted), scope)):
         led.note(file.entry_id, "frame", 1 / (1 + place), f"at line {line}" if line else "")
         if line:
             led.lines[file.entry_id] = line
@@ -294,6 +294,18 @@ def lookup(
                 led.note(entry, "quoted_there", said.share, f"at line {said.line}")
                 led.lines.setdefault(entry, said.line)
     return led
+
+
+def ahead(reader: Index, pasted: Pasted, scope: Scope, proposed: Sequence[int]) -> None:
+    """Ask for what `lookup` needs of an index that is told what comes next (`Index.ahead`), as far as that is known."""
+    frames(reader, _named(pasted), scope)
+    _definitions(reader, (*pasted.names, *pasted.code), scope, Led(documents=False))
+    for message in pasted.messages:
+        messages.ahead(reader, message, scope, proposed)
+
+
+def _named(pasted: Pasted) -> list[Frame]:
+    return [*pasted.frames, *(Frame(path, 0) for path in pasted.paths)]
 
 
 def frames(reader: Index, named: Sequence[Frame], scope: Scope) -> list[tuple[FileRow, int]]:

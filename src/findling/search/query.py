@@ -63,7 +63,7 @@ def split_target(target: str) -> tuple[str, int | None]:
 _BEFORE = re.compile(
     r"[¿¡]?(?:(?:hi|hello|hey)[,!.]*\s+(?=(?:can|could|give|find|please|show|tell|will|would)\b))?"
     r"(?:(?:(?:can|could|would|will) you\s+)?(?:"
-    r"(?:please,?\s+)?(?:show|tell|give|find)\s+me\b(?:\s+please\b)?[\s:,]+"
+    r"(?:please,?\s+)?(?:show|tell|give|find|mind\s+(?:showing|telling|giving|finding))\s+me\b(?:\s+please\b)?[\s:,]+"
     r"|please(?:[:,]\s+|\s+(?=(?:explain|find|how|list|show|what|when|where|which|who|why)\b))"
     r"))?[¿¡]?",
     re.IGNORECASE,

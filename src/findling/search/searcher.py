@@ -33,6 +33,7 @@ from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
 from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
+from findling.search.pasted import ahead as lookup_ahead
 from findling.search.planner import Plan, plan
 from findling.search.query import without_courtesy, without_form
 from findling.search.ranking import formula, ranker, sides
@@ -130,6 +131,8 @@ class _Candidates:
         """Entry -> its rank, from 1, among the proposals of vectors."""
         self.entries: dict[int, None] = {}
         self.evidence = Evidence(keyword.KeywordHits({}, {}), {}, None)
+        self.is_typed = False
+        """Whether the query is the first line of a definition."""
 
     def take(self, channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
         """Make the first ``most`` proposals within the scope candidates."""
@@ -185,13 +188,22 @@ class Searcher:
     ) -> Iterator[Callable[[Index], object]]:
         """What every question reads from the index before anything is proposed (`Index.ahead`)."""
         reader = self._reader
-        terms = cache(lambda: analyse(query.text))
+        parts = cache(lambda: _pasted_in(query))
+        scoped = bool(scope_path) or is_scoped(query)
+
+        def words(index: Index) -> None:
+            pasted = parts()
+            for text in filter(None, (pasted.title, pasted.prose) if pasted else (query.text,)):
+                terms = analyse(text)
+                self._keyword(terms, EVERYWHERE)
+                symbol.search(index, terms, scoped=scoped)
+                self._asked_paths(terms.text, EVERYWHERE)
+                ranker.counts(index, terms)
+
         yield lambda _: resolve(reader, query, scope_path)
-        yield lambda _: self._keyword(terms(), EVERYWHERE)
-        yield lambda _: symbol.search(reader, terms(), scoped=bool(scope_path) or is_scoped(query))
-        yield lambda _: self._asked_paths(terms().text, EVERYWHERE)
-        yield lambda _: ranker.counts(reader, terms())
+        yield words
         yield lambda _: self._absence(unread, EVERYWHERE).ahead(self._claims(query, guess))
+        yield lambda index: lookup_ahead(index, pasted, EVERYWHERE, ()) if (pasted := parts()) else None
 
     def _nothing(self, query: Query, guess: IntentGuess, why: Skip) -> Found:
         """An answer without places. ``why``: the reason why meaning was not asked, unless the query's gate tells it."""
@@ -204,7 +216,12 @@ class Searcher:
     def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
         """The parts of a question that occur nowhere."""
         asked = self._claims(query, guess)
-        return self._absence(unread, scope).of(without_form(query.text), asked) if asked.these else Verdict()
+        if not asked.these:
+            return Verdict()
+        if query.weights is None and _pasted_in(query) is None:  # most do occur: what proposes comes with their texts
+            is_gated = query.gate is not None
+            self._reader.ahead(lambda _: self._ask(query.text, self._plan(query, guess), scope, gated=is_gated))
+        return self._absence(unread, scope).of(without_form(query.text), asked)
 
     def _claims(self, query: Query, guess: IntentGuess) -> Claims:
         """The names, paths and texts that a question takes for granted."""
@@ -230,9 +247,8 @@ class Searcher:
             return True
 
     def _found(self, query: Query, scope: Scope) -> Found:
-        guess, pasted = classify(query.text), None
-        if query.mode in WHOLE_TEXTS and is_pasted(query.text):
-            pasted = take_apart(query.text)
+        guess, pasted = classify(query.text), _pasted_in(query)
+        if pasted:
             query = replace(query, text=pasted.title or query.text)
         terms = analyse(query.text)
         chosen = self._plan(query, classify(query.text) if pasted else guess)
@@ -245,7 +261,17 @@ class Searcher:
     ) -> Found:
         """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked.
         ``pasted``: the text that the query is the title of; its other parts lead to files, too."""
-        candidates = self._propose_by_text(terms, chosen, scope, gated=query.gate is not None, typed=query.text)
+        if pasted:
+            self._reader.ahead(
+                lambda _: self._ask(pasted.prose, _plan_of_prose(query), scope, gated=query.gate is not None),
+                lambda index: lookup_ahead(index, pasted, scope, ()),
+            )
+        candidates = self._proposed(terms, chosen, scope, gated=query.gate is not None, typed=query.text)
+        prose: _Candidates | None = None  # proposed for before a text is read, so that all texts come together
+        if pasted and pasted.prose:
+            prose = self._proposed(analyse(pasted.prose), _plan_of_prose(query), scope)
+            self._reader.ahead(lambda index: lookup_ahead(index, pasted, scope, list(candidates.entries)))
+        candidates = self._with_messages(terms, chosen, candidates)
         text: TextOrder | None = None
         skip: Skip | None = None
         failed: EmbedderUnavailable | None = None
@@ -255,7 +281,7 @@ class Searcher:
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
         titled = set(candidates.entries)
-        led = self._led(query, pasted, scope, candidates, by_meaning=skip is None) if pasted else None
+        led = self._led(query, pasted, candidates, prose, by_meaning=skip is None) if pasted else None
         if skip is None and "semantic" in chosen.channels:
             skip, failed = self._propose_by_meaning(terms, chosen, candidates)
             titled.update(candidates.near)
@@ -271,8 +297,11 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        if chosen.intent == "natural_language" and led is None:
-            ranked = siblings.fold(self._reader, terms, ranked, scope, max(query.limit, COMPARED))
+        if led is None:
+            most = max(query.limit, COMPARED)
+            if chosen.intent == "natural_language":
+                ranked = siblings.fold(self._reader, terms, ranked, scope, most)
+            ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
@@ -301,13 +330,15 @@ class Searcher:
             lacking=self._lacking(terms, ranked[0]) if ranked else {},
         )
 
-    def _led(self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool) -> Led:
-        """The files that the other parts of a pasted text lead to; they become candidates of its title."""
-        led = lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
-        if pasted.prose:
-            terms = analyse(pasted.prose)
-            chosen = plan(query.mode, "natural_language", "")
-            found = self._propose_by_text(terms, chosen, scope)
+    def _led(
+        self, query: Query, pasted: Pasted, candidates: _Candidates, prose: _Candidates | None, *, by_meaning: bool
+    ) -> Led:
+        """The files that the other parts of a pasted text lead to; they become candidates of its title. ``prose``: the
+        candidates of its prose."""
+        led = lookup(self._reader, self._read_lines, pasted, candidates.scope, list(candidates.entries))
+        if prose is not None:
+            terms, chosen = analyse(pasted.prose), _plan_of_prose(query)
+            found = self._with_messages(terms, chosen, prose)
             if by_meaning and "semantic" in chosen.channels:
                 self._propose_by_meaning(terms, chosen, found)
             ranked = self._rank(terms, chosen, found)[:PROSE_FILES]
@@ -497,6 +528,12 @@ class Searcher:
     ) -> _Candidates:
         """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all. ``typed``:
         the query as it was, which may be the first line of a definition."""
+        return self._with_messages(terms, chosen, self._proposed(terms, chosen, scope, gated=gated, typed=typed))
+
+    def _proposed(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False, typed: str = ""
+    ) -> _Candidates:
+        """As `_propose_by_text`, before any text was read."""
         reader = self._reader
         found = _Candidates(reader, scope)
         text = found.evidence.keyword
@@ -532,16 +569,29 @@ class Searcher:
                 exact = {}
             found.take("exact", exact, EXACT_FILES)
         reader.ahead(*self._evidence_asks(terms, scope, found, quick))
-        said: dict[int, messages.Said] = {}
-        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
-            said = messages.find(reader, self._read_lines, terms.text, scope, list(found.entries))
-            if said:  # what a message quotes was filled in, and stands anywhere
-                exact = {entry: line for entry, line in exact.items() if entry in said}
-                found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         exact_value = RARE if chosen.is_code or written else 1.0
-        exact = written or exact
-        found.evidence = Evidence(text, definitions, None, exact, asked_paths, said, exact_value)
+        found.evidence = Evidence(text, definitions, None, written or exact, asked_paths, {}, exact_value)
+        found.is_typed = bool(written)
         return found
+
+    def _with_messages(self, terms: QueryTerms, chosen: Plan, found: _Candidates) -> _Candidates:
+        """The candidates with the files that say a message."""
+        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
+            said = messages.find(self._reader, self._read_lines, terms.text, found.scope, list(found.entries))
+            if said:
+                exact = found.evidence.exact
+                if not found.is_typed:  # what a message quotes was filled in, and stands anywhere
+                    exact = {entry: line for entry, line in exact.items() if entry in said}
+                found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
+                found.evidence = replace(found.evidence, exact=exact, messages=said)
+        return found
+
+    def _ask(self, text: str, chosen: Plan, scope: Scope, *, gated: bool) -> None:
+        """Ask what proposes for a text (`Index.ahead`)."""
+        if text:
+            quick = None if gated else self._quick_channel(chosen)
+            for ask in self._proposal_asks(analyse(text), chosen, scope, quick):
+                ask(self._reader)
 
     def _keyword(self, terms: QueryTerms, scope: Scope) -> keyword.KeywordHits:
         return keyword.search(
@@ -570,7 +620,7 @@ class Searcher:
         if chosen.exact_text:
             yield lambda _: self._exact(chosen.exact_text, scope)
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
-            yield lambda _: messages.find(reader, self._read_lines, terms.text, scope, ())
+            yield lambda _: messages.ahead(reader, terms.text, scope, ())
         if channel is not None:
             vector = channel.encode(terms.meant)
             if scope.few is None:
@@ -596,9 +646,7 @@ class Searcher:
                 channel.cosines(channel.encode(terms.meant), entries)
 
         yield records
-        yield lambda _: [
-            reader.doc_text(file.blob_id) for file in messages.first(reader, list(found.entries))[: messages.BEST_READ]
-        ]
+        yield lambda _: messages.ahead(reader, terms.text, scope, list(found.entries))
 
     def _propose_by_meaning(
         self, terms: QueryTerms, chosen: Plan, found: _Candidates
@@ -614,6 +662,7 @@ class Searcher:
             return "nothing", None
         near = found.take("semantic", self._near(channel, vector, found.scope), SEMANTIC_FILES)
         found.near = {entry: place for place, entry in enumerate(near, 1)}
+        self._reader.ahead(lambda index: index.terms(file.blob_id for file in index.files(found.entries).values()))
         cosines = channel.cosines(vector, found.entries)
         if chosen.mode == "semantic" or len(cosines) >= len(found.entries) * ENOUGH_VECTORS:
             found.evidence = replace(found.evidence, cosines=cosines)
@@ -705,6 +754,15 @@ def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int 
         nearest = min(range(len(chunks)), key=lambda i: abs(chunks[i].start_line - line), default=0)
         return nearest, nearest + 1
     return touching[0], touching[-1] + 1
+
+
+def _pasted_in(query: Query) -> Pasted | None:
+    """The parts of a pasted text; None for a query that is none."""
+    return take_apart(query.text) if query.mode in WHOLE_TEXTS and is_pasted(query.text) else None
+
+
+def _plan_of_prose(query: Query) -> Plan:
+    return plan(query.mode, "natural_language", "")
 
 
 def _strongest(definitions: Mapping[int, Sequence[symbol.Definition]], *, scoped: bool) -> list[int]:

@@ -36,6 +36,12 @@ _OF_COPIES = re.compile(
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
 
+_BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
+
+HELD, LEAST_HELD = 0.8, 2
+"""Of a source file's words, the share that a file in a folder of built ones has if it was built from it, among others:
+a bundle holds several of the sources that are shown."""
+
 SAME_LENGTH = 0.4
 """A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
 
@@ -45,6 +51,9 @@ are called the same, and share half. Files of so few words, which only gather ot
 
 OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
+
+BUILT = frozenset(("build", "builds", "built", "bundle", "bundled", "bundles", "dist"))
+"""Words of a question that means what was built."""
 
 
 TO_THE_LETTER = ("asked_path", "exact", "message")
@@ -63,6 +72,32 @@ def fold(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: 
     """The files in their order, without those that stand under another, which knows them. ``most`` are shown."""
     kept = _without_translations(reader, terms, ranked, scope, most)
     return kept if terms.wants & OLDER else _without_copies(reader, kept, most)
+
+
+def without_bundles(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """The files in their order, without those that were built from several sources which are shown: they stand under
+    the likeliest of these. ``most`` are shown."""
+    code = [item for item in ranked if item.file.kind == "code"]
+    bundles = [(item, found.start()) for item in code if (found := _BUILT.search(item.file.path))]
+    sources = [item for item in code[:most] if not _OF_COPIES.search(item.file.path)]
+    if not bundles or len(sources) < LEAST_HELD or not BUILT.isdisjoint(terms.words):
+        return list(ranked)
+    rows = reader.terms(item.file.blob_id for item in (*sources, *(bundle for bundle, _ in bundles)))
+    words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
+    gone: set[int] = set()
+    for bundle, at in bundles:
+        all_words, folder = words.get(bundle.file.blob_id, frozenset()), bundle.file.path[:at]
+        held = [
+            item
+            for item in sources
+            if item.file.path.startswith(folder) and _holds(all_words, words.get(item.file.blob_id, frozenset()))
+        ]
+        asked = [signal for signal in TO_THE_LETTER if bundle.values.get(signal)]
+        first = next((item for item in held if all(item.values.get(signal) for signal in asked)), None)
+        if first is not None and len(held) >= LEAST_HELD:
+            gone.add(bundle.file.entry_id)
+            first.copies = tuple(sorted((*first.copies, bundle.file.path)))
+    return [item for item in ranked if item.file.entry_id not in gone]
 
 
 def _without_translations(
@@ -160,6 +195,10 @@ def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scop
         if file is not None and file.path != first.path and scope.has(file.entry_id) and _as_long(file, first):
             found.add(file.path)
     return found
+
+
+def _holds(bundle: Set[int], source: Set[int]) -> bool:
+    return len(source) >= FEW_WORDS and len(source & bundle) >= HELD * len(source)
 
 
 def _share_words(one: Set[int], other: Set[int]) -> bool:

@@ -144,7 +144,7 @@ class RefFiles:
     def _find(self, path: str) -> tuple[bytes, int] | NotRead:
         """git's id and the length in bytes of what stands at a path."""
         if "\n" in path or "\0" in path:
-            return NotRead("not_found", "git cannot be asked for such a name")
+            return NotRead("not_found", "its name has a line break or a NUL in it, and git is asked line by line")
         listed = self._git_ids.get(path)
         try:
             header = self._ask("--batch-check", listed.hex().encode() if listed else os.fsencode(self._before + path))

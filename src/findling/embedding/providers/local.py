@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +29,7 @@ from findling.embedding.providers.vectors import (
     unit_rows,
 )
 from findling.model.errors import EmbedderUnavailable
+from findling.model.installing import install_command
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -219,13 +218,6 @@ def fetch(model: str, config: Config) -> str:
     return hub
 
 
-def install_command(library: str) -> str:
-    """What installs an optional library beside this findling, also where it was installed from a clone."""
-    by_pip = importlib.util.find_spec("pip") is not None  # tools of uv have none
-    installer = f"{sys.executable} -m pip install" if by_pip else f"uv pip install --python {sys.executable}"
-    return f"{installer} 'findling[{library}]'"
-
-
 # --- opening ---------------------------------------------------------------------------------------------------
 
 _Opened = tuple[Any, str]
@@ -316,7 +308,7 @@ def _library(name: str, model: str) -> Any:
     except ImportError as error:
         raise EmbedderUnavailable(
             f"The model {model!r} needs {name}, which is not installed.",
-            remedy=f"Run: {install_command(name)}",
+            remedy=f"Run: {install_command(f'findling[{name}]')}",
             reason="missing",
         ) from error
 

@@ -236,7 +236,7 @@ class Quota:
         if self._left <= 0:
             raise StorageFull(
                 f"Everything fetched takes more than the {self._most:,} bytes allowed.",
-                remedy="`findling library remove` makes room; the limit is fetch.max_total_bytes.",
+                remedy="`findling library remove NAME` makes room; the limit is fetch.max_total_bytes.",
             )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         delete_views,
         finish,
         hashed,
+        named,
         said_of,
     )
 else:

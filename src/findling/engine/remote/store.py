@@ -31,6 +31,9 @@ SCHEMA_VERSION = 1
 
 ALL_COLLECTIONS = "*"
 
+LATE_S = 1.0
+"""A replica that is less behind is as fresh as its primary server."""
+
 
 def proposing(config: Config) -> Engine | None:
     """What proposes for the shared store in place of PostgreSQL. Raises `ConfigError` without its package."""
@@ -50,6 +53,13 @@ def said_of_milvus(database: Database, config: Config) -> str | None:
 def _milvus_at(url: str, token: str) -> Engine:
     """The one client of a server in this process: it remembers whether that answers."""
     return remote.Milvus(url, token)
+
+
+def commit_of(root: Path, name: str) -> str:
+    """The commit that a ref stands for in a folder's repository, also of what is checked out. Raises as
+    `refs.find_ref`."""
+    found = refs.find_ref(root, name) or refs.find_ref(root, "HEAD")
+    return found.commit_id if found else ""
 
 
 class RemoteStore(OpenStore):
@@ -159,6 +169,13 @@ class RemoteStore(OpenStore):
         return self.remote
 
     @property
+    def late(self) -> str:  # type: ignore[override]
+        seconds = self.remote.totals.late_s
+        if seconds < LATE_S:
+            return ""
+        return f"The store is a replica, and {seconds:,.0f} s behind what was published."
+
+    @property
     def generation(self) -> str:
         return f"{self.remote.totals.generation}:{self.collection.shared}"
 
@@ -261,10 +278,11 @@ class RemoteStore(OpenStore):
         ending: Callable[[Connection], None] = lambda _: None,
         embed_anew: Callable[[str], bool] = lambda _: False,
         on_embedded: Callable[[str], None] = lambda _: None,
+        is_fetched: bool = False,
     ) -> IndexReport:
         """Publish what the folder holds by now, as a new generation of its view; makes the tables where there are none.
-        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. The others as for
-        `filling.fill` and `ViewWriter`."""
+        ``anew``: all files are read again. ``publish``: even as a collection that everybody finds. ``is_fetched``: the
+        folder's files are those of the ref. The others as for `filling.fill` and `ViewWriter`."""
         if not publish:
             self.check_fills()
         if not self.root.is_dir():
@@ -272,10 +290,7 @@ class RemoteStore(OpenStore):
         self.database.migrate()
         embedder = self.semantics.embedder() if embed else None
         with remote.ViewWriter(self.database, self._view, self.recipe, ending) as writer:
-            commit = ""
-            if self.ref is not None:  # of what is checked out, the commit
-                found = refs.find_ref(self.root, self.ref.name) or refs.find_ref(self.root, "HEAD")
-                commit = found.commit_id if found else ""
+            commit = "" if self.ref is None or is_fetched else commit_of(self.root, self.ref.name)
             if anew:
                 writer.empty()
             report = remote.filling.fill(

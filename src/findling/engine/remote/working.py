@@ -22,7 +22,7 @@ from findling.engine.jobs import Records
 from findling.engine.library.collections import fetch_configuration
 from findling.engine.library.fetching import fetch_repo
 from findling.engine.library.fetching.fetch_requests import RepoRequest, checked
-from findling.engine.remote.store import RemoteStore, proposing
+from findling.engine.remote.store import RemoteStore, commit_of, proposing
 from findling.engine.semantics import choose
 from findling.engine.store import OpenStore
 from findling.model import errors
@@ -101,7 +101,7 @@ class Worker:
                 emit("milvus_unavailable", problem=error.message)
 
     def _do(self, lease: Lease, work: Work) -> None:
-        emit("job_taken", collection=lease.collection, attempt=lease.attempt)
+        emit("job_taken", collection=lease.name, attempt=lease.attempt)
         try:
             self._job = job = self._records.start("fetch", "fetch_repo", lease.collection, seldom=True)
             job.kept = False
@@ -112,18 +112,18 @@ class Worker:
         except errors.Cancelled:
             if self._ended.is_set():
                 self._team.release(lease)
-            emit("job_given_up", collection=lease.collection)
+            emit("job_given_up", collection=lease.name)
         except errors.IndexBusy as error:  # somebody publishes it by hand, or a writer that died is not noticed yet
             self._team.release(lease, wait=True)
-            emit("job_waits", collection=lease.collection, problem=str(error))
+            emit("job_waits", collection=lease.name, problem=str(error))
         except Exception as error:  # noqa: BLE001 - one collection's defect must not keep the others waiting
             problem = str(error) if isinstance(error, errors.FindlingError) else f"unexpected {error!r}"
             self._team.fail(lease, problem)
             work.failed += 1
-            emit("job_failed", collection=lease.collection, attempt=lease.attempt, problem=problem)
+            emit("job_failed", collection=lease.name, attempt=lease.attempt, problem=problem)
         else:
             work.done += 1
-            emit("job_done", collection=lease.collection)
+            emit("job_done", collection=lease.name)
         finally:
             self._job = None
 
@@ -153,8 +153,9 @@ class Worker:
             folder = Path(lease.source)
             if not folder.is_dir():
                 raise errors.RootError(f"There is no folder {lease.source!r} here.", remedy="Check the path.")
-            self._fill(folder, config.load(folder).config, lease, job, "")
-            return ""
+            commit = commit_of(folder, lease.ref) if lease.ref else ""
+            self._fill(folder, config.load(folder).config, lease, job, commit)
+            return commit
         configured = fetch_configuration()
         store = self._store(self._directory, configured, lease)
         known = lease.commit if lease.how == _how(store) else ""
@@ -174,15 +175,26 @@ class Worker:
             if commit == known:
                 self._team.done(lease, commit)
             else:
-                self._fill(folder, configured, lease, job, commit)
+                self._fill(folder, configured, lease, job, commit, is_fetched=True)
         return commit
 
     def _store(self, folder: Path, configured: Config, lease: Lease) -> RemoteStore:
         store = replace(configured.store, url=self._url, collections=(lease.collection,))
         base = OpenStore(of_folder(folder, self._directory), config=replace(configured, store=store))
-        return RemoteStore(base, self._url)
+        found = RemoteStore(base, self._url)
+        found.collection = replace(found.collection, ref=found.find_ref(lease.ref or None))
+        return found
 
-    def _fill(self, folder: Path, configured: Config, lease: Lease, job: RunningJob, commit: str) -> None:
+    def _fill(
+        self,
+        folder: Path,
+        configured: Config,
+        lease: Lease,
+        job: RunningJob,
+        commit: str,
+        *,
+        is_fetched: bool = False,
+    ) -> None:
         store = self._store(folder, configured, lease)
         try:
             store.fill(
@@ -190,6 +202,7 @@ class Worker:
                 on_progress=job,
                 publish=True,
                 copies=True,
+                is_fetched=is_fetched,
                 ending=lambda connection: remote.finish(connection, lease, commit, _how(store, filled=True)),
             )
         finally:

@@ -92,7 +92,7 @@ def _duration(text: str) -> float:
     value = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
     seconds = int(value[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[value[2]] if value else 0
     if not seconds:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 30s, 10m, 2h or 1d")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 30s, 10m, 2h or 1d")
     return float(seconds)
 
 
@@ -106,7 +106,7 @@ def _setting(text: str) -> tuple[str, str]:
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
+        raise argparse.ArgumentTypeError(f"{text!r} has no name in it")
     return names
 
 

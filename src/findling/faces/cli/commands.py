@@ -233,7 +233,7 @@ def _report(report: IndexReport, session: Session, engine: Engine, *, named: Seq
         session.view(engine).report(report)
     # as the report writes names that are not Unicode
     told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
-    session.notes(words.report_notes(report, named=told))
+    session.notes(words.report_notes(report, named=told, shown=session.places(engine).shown))
     all_well = not words.not_taken_in(report, told) if named else report.files > 0
     return FOUND if all_well else NOTHING
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from findling import config, engine, reading
 from findling.contracts.code import grammars
@@ -21,6 +22,7 @@ from findling.embedding import BUNDLED, open_embedder
 from findling.faces.cli.commands import configured_root
 from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.model import errors
+from findling.model.installing import install_command, reinstall_command
 from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.faces.cli.session import Session
 
-_REINSTALL: Final = f"{sys.executable} -m pip install --force-reinstall findling"
 _SENTENCE: Final = "where a failed request is sent again"
 _SAMPLE: Final = "def send_again(request):\n    '''A failed request is tried once more.'''\n    return request\n"
 
@@ -59,7 +60,7 @@ def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
         *_tried("grammars", _grammars),
         *_tried("git", lambda: _git(root)),
         *_tried("sqlite", _sqlite),
-        *_tried("index", lambda: _index(root, cache, loaded)),
+        *_tried("index", lambda: _indexes(root, cache, loaded)),
         *_tried("search", _search),
         *configuration,
         *_tried("embedder", lambda: _chosen(loaded)),
@@ -77,9 +78,9 @@ def _tried(name: str, check: Callable[[], Check | list[Check]]) -> list[Check]:
     try:
         found = check()
     except errors.FindlingError as error:
-        found = Check(name, "broken", error.message, error.remedy or _REINSTALL)
+        found = Check(name, "broken", error.message, error.remedy or reinstall_command())
     except Exception as error:  # noqa: BLE001 - whatever is broken here is what was asked for
-        found = Check(name, "broken", f"{type(error).__name__}: {error}", _REINSTALL)
+        found = Check(name, "broken", f"{type(error).__name__}: {error}", reinstall_command())
     return found if isinstance(found, list) else [found]
 
 
@@ -98,9 +99,12 @@ def _ollama(loaded: Loaded | None) -> Check:
 
 def _model() -> Check:
     """The bundled model, whichever is chosen: it needs nothing that could be missing."""
-    made, problem = _tried_out(open_embedder())
+    try:
+        made, problem = _tried_out(open_embedder())
+    except errors.EmbedderUnavailable as error:
+        return Check("model", "broken", error.message, reinstall_command())
     if problem:
-        return Check("model", "broken", f"the bundled {made.model} {problem}", _REINSTALL)
+        return Check("model", "broken", f"the bundled {made.model} {problem}", reinstall_command())
     words = f"{made.model}, bundled, embedded a sentence in {made.dimensions} dimensions; it needs no Ollama"
     return Check("model", "ok", words)
 
@@ -132,8 +136,6 @@ def _others(loaded: Loaded | None) -> list[Check]:
     """Each further provider: what of it is there, and what is missing. Nobody is asked."""
     from importlib.util import find_spec
 
-    from findling.embedding.providers.local import install_command
-
     configured = loaded.config if loaded else config.Config()
     checks = []
     for library, models in (("model2vec", "static models"), ("fastembed", "ONNX models")):
@@ -143,7 +145,7 @@ def _others(loaded: Loaded | None) -> list[Check]:
             )
         else:
             words = f"not installed; needed only for {models} from the Hugging Face hub or a folder"
-            checks.append(Check(library, "off", words, install_command(library)))
+            checks.append(Check(library, "off", words, install_command(f"findling[{library}]")))
     services = (
         ("voyage", "embeddings", config.EMBEDDING_KEY, configured.keys.embedding),
         ("openai", "embeddings", config.EMBEDDING_KEY, configured.keys.embedding),
@@ -179,7 +181,7 @@ def _tried_out(embedder: Embedder) -> tuple[Fingerprint, str]:
 def _grammars() -> Check:
     available, missing = grammars()
     words = f"{len(available)} of {len(available) + len(missing)} languages are available"
-    remedy = f"{sys.executable} -m pip install --force-reinstall semble-grammars"
+    remedy = install_command("semble-grammars", again=True)
     if available and reading.grammar("python") is None:  # loading all would unpack all
         return Check("grammars", "broken", f"{words}, but the Python grammar does not load", remedy)
     if not missing:
@@ -209,6 +211,20 @@ def _sqlite() -> Check:
     if found.wal:
         return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
+
+
+def _indexes(root: Path, cache: bool, loaded: Loaded | None) -> list[Check]:
+    """The check of the root's index; of a folder of repositories those of all, and equal findings as one."""
+    folders = {} if loaded is not None and loaded.config.store.url is not None else config.projects_in(root)[0]
+    if not folders:
+        return [_index(root, cache, loaded)]
+    found: dict[tuple[str, str], Check] = {}
+    for name, folder in folders.items():
+        check = _index(folder, cache, _configuration(folder)[0])
+        alike = found.get((check.state, check.remedy))
+        words = f"{alike.words}; " if alike else ""
+        found[check.state, check.remedy] = replace(check, words=f"{words}{name}: {check.words}")
+    return list(found.values())
 
 
 def _index(root: Path, cache: bool, loaded: Loaded | None) -> Check:
@@ -281,7 +297,8 @@ def _search() -> Check:
             asked["meaning"] = (_SENTENCE, "semantic")
             missed = [way for way, (text, mode) in asked.items() if not opened.search(text, mode=mode, wait_s=0.0).hits]
     if missed:
-        return Check("search", "broken", f"a sample was indexed and not found by {', '.join(missed)}", _REINSTALL)
+        words = f"a sample was indexed and not found by {', '.join(missed)}"
+        return Check("search", "broken", words, reinstall_command())
     return Check("search", "ok", "a sample was indexed and found by text, name and meaning")
 
 

@@ -156,8 +156,6 @@ def _report_notes(name: str, report: IndexReport) -> list[str]:
         notes.append("there is nothing to index in it")
     if report.skipped:
         notes.append(f"left out: {words.by_reason(Counter(file.reason for file in report.skipped))}")
-    if not report.complete:
-        notes.append("indexing is not complete; `findling library refresh` continues it")
     return [f"{name}: {note}" for note in notes]
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling import outbound
 from findling.config import Root
+from findling.config.roots import LIVE
 from findling.engine import remote
 from findling.engine.library.collections import data_directory, fetch_configuration
-from findling.engine.library.fetching.fetch_requests import RepoRequest, checked, repository_name
+from findling.engine.library.fetching.fetch_requests import RepoRequest, check_branch, checked, repository_name
 from findling.engine.remote.store import ALL_COLLECTIONS, said_of_milvus
 from findling.engine.remote.users import gauges, open_team
 from findling.engine.remote.working import Worker
@@ -46,8 +47,8 @@ def team(args: Namespace, session: Session) -> int:
         )
     for word in args.subjects:
         _check_word(word)
-    for option in ("every", "branch", "name"):
-        if getattr(args, option) and args.action != "add":
+    for option in ("every", "branch", "name", "ref"):
+        if getattr(args, option) and args.action != "add" and (option, args.action) != ("ref", "remove"):
             raise InvalidInput(f"--{option} is for 'findling team add'.")
     reads = args.action in ("list", "status") or (args.action == "user" and args.subjects[:1] == ["list"])
     with _opened(migrate=not reads) as (opened, _):
@@ -79,7 +80,7 @@ def _add(opened: Team, args: Namespace) -> Answer:
     if args.subjects == ["-"]:
         lines = [line.split() for line in sys.stdin.read().splitlines() if line.strip() and line.strip()[0] != "#"]
     for line in lines:
-        for word in (*line, args.name or "", args.branch or ""):
+        for word in (*line, args.name or "", args.branch or "", args.ref or ""):
             _check_word(word)
     if not lines or len(lines) > _MOST_LINES or any(len(line) > 2 for line in lines):
         raise InvalidInput(
@@ -90,9 +91,16 @@ def _add(opened: Team, args: Namespace) -> Answer:
         raise InvalidInput(
             "--name is for a single URL or PATH.", remedy="On stdin write each name behind its URL or PATH."
         )
-    rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "") for line in lines]
-    opened.add(rows, args.every)
-    return Answer([[("queued", name) for name, _, _ in rows]], {"queued": [name for name, _, _ in rows]})
+    if args.branch and args.ref:
+        raise InvalidInput(
+            "--branch and --ref cannot both be given.",
+            remedy="--branch says what the collection is made of; --ref adds a ref that is asked for by its name.",
+        )
+    ref = check_branch(args.ref) if args.ref not in (None, LIVE) else ""
+    rows = [_row(line[0], (line[1:] or [args.name])[0], args.branch or "", ref) for line in lines]
+    opened.add(rows, args.every, ref)
+    names = [remote.named(name, ref) for name, _, _ in rows]
+    return Answer([[("queued", name) for name in names]], {"queued": names})
 
 
 def _check_word(word: str) -> None:
@@ -105,17 +113,17 @@ def _check_word(word: str) -> None:
         )
 
 
-def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
+def _row(source: str, name: str | None, branch: str, ref: str) -> tuple[str, str, str]:
     """(name, source, branch) of a collection. Raises `InvalidInput` and `FetchRefused`."""
     if "://" in source:
-        request = checked(RepoRequest(source, branch), fetch_configuration())
+        request = checked(RepoRequest(source, branch or ref), fetch_configuration())
         assert isinstance(request, RepoRequest)
         source, branch = request.url, request.branch
         name = name or repository_name(source)
     else:
         folder = Path(source).resolve()
         if branch:
-            raise InvalidInput("--branch is for a repository's address.")
+            raise InvalidInput("--branch is for a repository's address.", remedy="--ref names a commit of a folder.")
         if not folder.is_dir():
             raise InvalidInput(f"There is no folder {source!r}.", remedy="Name a folder, or an https address.")
         source, name = str(folder), name or folder.name
@@ -126,7 +134,10 @@ def _row(source: str, name: str | None, branch: str) -> tuple[str, str, str]:
 
 def _list(opened: Team, args: Namespace) -> Answer:
     found = opened.sources()
-    rows = [(each.collection, f"{each.source}{f'#{each.branch}' if each.branch else ''}") for each in found]
+    rows = [
+        (remote.named(each.collection, each.ref), f"{each.source}{f'#{each.branch}' if each.branch else ''}")
+        for each in found
+    ]
     value = {"collections": [_value(each) for each in found]}
     return Answer([rows or [("collections", "none")]], value, status=status_of(found))
 
@@ -151,6 +162,7 @@ def _status(opened: Team, args: Namespace) -> Answer:
 def _rows(each: Source) -> Rows:
     rows = (
         ("collection", each.collection),
+        ("ref", each.ref),
         ("source", each.source),
         ("branch", each.branch),
         ("state", f"{each.state} for {_time(each.age_s)}"),
@@ -179,8 +191,9 @@ def _value(each: Source) -> dict[str, Any]:
 def _remove(opened: Team, args: Namespace) -> Answer:
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team remove NAME")
-    opened.remove(args.subjects[0])
-    return Answer([[("removed", args.subjects[0])]], {"removed": args.subjects[0]})
+    opened.remove(args.subjects[0], args.ref or "")
+    name = remote.named(args.subjects[0], args.ref or "")
+    return Answer([[("removed", name)]], {"removed": name})
 
 
 # --- who may search what ---------------------------------------------------------------------------------------------
@@ -223,7 +236,7 @@ def _group(opened: Team, args: Namespace) -> Answer:
     (rights.add_to_group if what == "add" else rights.remove_from_group)(group, names)
     if what == "remove" and not names:
         return _said("group", f"{group} removed")
-    return _said("group", f"{group} {'has' if what == 'add' else 'is without'} {', '.join(names) or 'nobody'}")
+    return _said("group", f"{group} {'has' if what == 'add' else 'no longer has'} {', '.join(names) or 'nobody'}")
 
 
 def _judge(opened: Team, args: Namespace) -> Answer:
@@ -237,14 +250,14 @@ def _judge(opened: Team, args: Namespace) -> Answer:
         return _said("right", f"{group} is neither allowed nor denied {collection} any more")
     known = _rights(opened).judge(group, collection, allowed=args.action == "allow")
     words = f"{group} is {'allowed' if args.action == 'allow' else 'denied'} {collection}"
-    return _said("right", words if known else f"{words}; there is no such collection by now")
+    return _said("right", words if known else f"{words}; there is no such collection yet")
 
 
 def _token(opened: Team, args: Namespace) -> Answer:
     rights = _rights(opened)
     if len(args.subjects) == 2 and args.subjects[0] == "revoke":
         rights.revoke(args.subjects[1])
-        return _said("token", f"{args.subjects[1]} has none any more")
+        return _said("token", f"that of {args.subjects[1]} is revoked")
     if len(args.subjects) != 1:
         raise InvalidInput("Missing NAME.", remedy="Usage: findling team token NAME, or token revoke NAME")
     token = rights.new_token(args.subjects[0])

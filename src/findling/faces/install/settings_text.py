@@ -14,12 +14,9 @@ from typing import Any, Final, NamedTuple
 HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
 HINT: Final = f"""{HINT_BEGIN}
-Ask findling before grep: `search_code`, or `findling search "a question"`, shows the best places whole, with line
-numbers. One search in the question's own words is usually enough. What is still missing takes one more call:
-`findling symbol NAME Type.method FILE:120-180 ...` prints whole definitions, with who calls them and what they call,
-and exactly the lines that are named, many in a call, 24,000 characters in all; where that is too little, its last line
-is the command for the rest. Of a field or a key it lists the lines that write it first.
-`findling grep -W REGEX` prints the definition around each match.
+Before grep, ask `findling search "a question, a name or an error"` (`search_code`): the best places, whole, with lines.
+`findling symbol NAME Type.method FILE:120-180 ...` prints definitions whole, who calls them, what they call, and lines.
+`findling grep -W REGEX` prints the definition around each match. Open a file only for what these did not show.
 {HINT_END}
 """
 

@@ -93,7 +93,7 @@ class UserGuard:
         try:
             user = await self._user(scope)
         except FindlingError as error:
-            _log.warning("cannot tell who asks: %s", error)
+            _log.warning("the token of a request could not be checked: %s", error)
             await _refuse(send, 503, "The store does not answer.", {"retry-after": "5"})
             return
         if user is None:

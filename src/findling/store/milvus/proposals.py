@@ -22,8 +22,10 @@ try:
     from pymilvus import DataType, MilvusClient
     from pymilvus.exceptions import MilvusException
 except ImportError as _missing:
+    from findling.model.installing import install_command
+
     raise errors.ConfigError(
-        "Milvus needs a package that is not installed.", remedy="Run: pip install 'findling[milvus]'"
+        "Milvus needs a package that is not installed.", remedy=f"Run: {install_command('findling[milvus]')}"
     ) from _missing
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from findling.store.postgresql.database import Database
     from findling.store.postgresql.reader import PostgresIndex, View
     from findling.store.postgresql.rights import Rights, hashed
-    from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish
+    from findling.store.postgresql.team import Lease, Source, Team, Totals, delete_views, finish, named
     from findling.store.postgresql.writer import ViewWriter
 else:
     __getattr__ = front_door(__name__)

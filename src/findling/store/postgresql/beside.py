@@ -48,7 +48,7 @@ def said_of(database: Database, engine: Engine) -> str:
     ((published, lacking),) = database.rows(
         f"SELECT count(*), count(*) FILTER (WHERE {_BEHIND}) FROM views WHERE generation > 0"
     )
-    return f"{engine.url} has {published - lacking:,} of {published:,} indexes as they are"
+    return f"{engine.url} is up to date with {published - lacking:,} of {published:,} indexes"
 
 
 def bring_up(database: Database, engine: Engine) -> int:

@@ -36,9 +36,11 @@ try:
     from psycopg import conninfo
     from psycopg_pool import ConnectionPool, PoolTimeout
 except ImportError as _missing:
+    from findling.model.installing import install_command
+
     raise errors.ConfigError(
         "A store in PostgreSQL needs packages that are not installed.",
-        remedy="Run: pip install 'findling[postgresql]'",
+        remedy=f"Run: {install_command('findling[postgresql]')}",
     ) from _missing
 
 if TYPE_CHECKING:

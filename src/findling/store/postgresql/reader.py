@@ -66,6 +66,9 @@ _FILE = (
 )
 _FROM = "FROM entries e JOIN contents c USING (content_id) "
 
+_FEW = 400
+"""So many files of a pattern come with their rows at once; of more, whoever needs them asks."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
@@ -107,6 +110,8 @@ class _Totals(NamedTuple):
     skipped: Mapping[str, int]
     symbols: int
     size: int
+    late_s: float = 0.0
+    """How far a replica is behind its primary server."""
     behind: int = 0
     """Views that an engine beside the store does not have as they are."""
 
@@ -311,7 +316,7 @@ class PostgresIndex:
 
         def take(rows: Rows) -> None:
             found.append(rows)
-            if len(found) == 3:
+            if len(found) == 4:
                 self._totals.found[None] = self._totals_of(*found)
                 if [row[0] for row in found[0]] != before:
                     self._numbers = None  # the next snapshot looks for them anew
@@ -335,8 +340,9 @@ class PostgresIndex:
             (before,),
             take,
         )
+        yield Statement(_LATE, (), take)
 
-    def _totals_of(self, views: Rows, models: Rows, skipped: Rows) -> _Totals:
+    def _totals_of(self, views: Rows, models: Rows, skipped: Rows, late: Rows) -> _Totals:
         manifest = None
         published = [row for row in views if row[4]]
         if published:
@@ -359,6 +365,7 @@ class PostgresIndex:
             dict(skipped),
             sum(row[10] for row in published),
             sum(row[11] for row in published),
+            late[0][0],
             sum(row[12] != row[4] for row in published),
         )
 
@@ -889,7 +896,15 @@ class PostgresIndex:
     def containing(self, plan: TrigramPlan) -> Collection[int]:
         views = tuple(self._ids)
         condition, values = _holding(plan, views)
-        rows = self._list(f"SELECT e.entry_id FROM entries e WHERE e.{_OURS} AND {condition}", (views, *values))
+        rows = self._list(
+            "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
+            f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {_FEW} AS few FROM e) "
+            f"SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
+            "UNION ALL "
+            f"SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
+            (views, *values),
+        )
+        self._note_files(row for row in rows if row[1] is not None)
         return list(map(itemgetter(0), rows))
 
 
@@ -1015,6 +1030,14 @@ def _is_whole(proposal: _Proposal, found: Sequence[tuple[int, float]], numbers: 
 
 
 _NO_TOTALS = _Totals(None, "", (), {}, 0, 0)
+
+_LATE = (
+    "SELECT CASE WHEN pg_is_in_recovery() AND (pg_last_wal_receive_lsn() IS DISTINCT FROM pg_last_wal_replay_lsn() "
+    "OR NOT EXISTS (SELECT FROM pg_stat_wal_receiver)) "
+    "THEN extract(epoch FROM clock_timestamp() - "
+    "coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time())) ELSE 0 END::float8"
+)
+"""How many seconds a replica is behind: one that has all, or is no replica, is not."""
 
 _VIEWS = (
     "SELECT view_id, owner, collection, ref, generation, coalesce(to_char(published_at AT TIME ZONE 'UTC', "

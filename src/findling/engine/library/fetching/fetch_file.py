@@ -130,7 +130,7 @@ def _pause(job: RunningJob, seconds: float) -> None:
 
 def _place(partial: Path, target: Path, *, overwrite: bool) -> None:
     if target.is_symlink() or target.is_dir():
-        raise FileAccess(f"{target} is no file.")
+        raise FileAccess(f"{target} is not a file.")
     if overwrite:
         partial.replace(target)
         return

@@ -246,7 +246,7 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
         return _Commit(head.removeprefix("refs/heads/") or "HEAD", "HEAD", refs["HEAD"])
     if not asked:
         raise NetworkError(f"There is no repository at {target.shown}, or an empty one.")
-    hint = "Give all characters of a commit's name." if is_short_commit(asked) else "Look at its branches and tags."
+    hint = "Give the whole id of a commit." if is_short_commit(asked) else "Name one of its branches or tags."
     raise InvalidInput(f"{target.shown} has no branch or tag called {asked!r}.", remedy=hint)
 
 

@@ -336,19 +336,18 @@ def report_line(report: IndexReport) -> str:
     return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
 
 
-def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[str]:
-    """``named``: the paths that a run was asked for, empty for all; each that is not indexed gets a note of its own."""
+def report_notes(report: IndexReport, *, named: Collection[str] = (), shown: Callable[[str], str] = str) -> list[str]:
+    """``named``: the paths that a run was asked for, empty for all; each that is not indexed gets a note of its own.
+    ``shown`` writes a path."""
     notes = list(report.notes)
     if report.files == 0 and not named:
         notes.append(f"there is nothing to index in {report.root}")
     failed = [file for file in report.failed if file.path in named]
-    notes += [f"not indexed: {skipped_line(file, str)}" for file in not_taken_in(report, named) if file not in failed]
+    notes += [f"not indexed: {skipped_line(file, shown)}" for file in not_taken_in(report, named) if file not in failed]
     rest = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") not in named]
     if rest:
         notes.append(f"left out: {_left_out(rest)} ('findling status --skipped' lists them)")
-    notes += [f"failed: {skipped_line(file, str)} (not in the index now)" for file in report.failed]
-    if not report.complete:
-        notes.append("the index is not complete; run 'findling index' again to finish it")
+    notes += [f"failed: {skipped_line(file, shown)} (not in the index now)" for file in report.failed]
     return notes
 
 
