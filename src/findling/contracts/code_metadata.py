@@ -181,9 +181,3 @@ def _latest(root: Root) -> Job | None:
     """The job with the latest progress: a job of this process may be waiting for one of another process."""
     found = [job for job in (root.jobs.active, root.engine.active_job) if job is not None]
     return max(found, key=lambda job: job.updated, default=None)
-
-
-def pending_files(root: Root, coverage: Coverage) -> int:
-    """Files that are not indexed yet: by the progress of a running job, else by the index itself."""
-    latest = _latest(root)
-    return latest.pending if latest is not None and latest.stage == "indexing" else coverage.pending_files

@@ -638,10 +638,10 @@ class Hit(Row, Struct, frozen=True):
 class Coverage(Struct, frozen=True):
     """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
 
-    ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
+    ``complete``: the whole root was indexed once. ``pending_files`` are not indexed yet and were not searched.
     ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
-    ``scanned`` files were gone through for the question's words where there is no whole index yet; the likeliest were
-    read.
+    ``scanned``: where there is no whole index yet, how many files were scanned for the question's words. The likeliest
+    of them were read. The others, ``only_scanned``, were not: they count in ``files`` and have no chunks.
     """
 
     files: int = 0
@@ -652,6 +652,7 @@ class Coverage(Struct, frozen=True):
     complete: bool = False
     vectors_wanted: bool = True
     scanned: int = 0
+    only_scanned: int = 0
 
     @property
     def missing_vectors(self) -> int:

@@ -25,7 +25,7 @@ from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
-from findling.search.absence import ALL_READ, NONE, Absence, Claims, Unread, Verdict, claims, to_the_letter
+from findling.search.absence import ALL_READ, Absence, Claims, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import FOREIGN_WEIGHT, MAX_QUESTION, QueryTerms, analyse
 from findling.search.body import Body
 from findling.search.exact import ExactSource
@@ -214,18 +214,21 @@ class Searcher:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
 
     def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
-        """The parts of a question that occur nowhere."""
+        """The parts of a question that occur nowhere. Searching by meaning finds what is like them all the same."""
         asked = self._claims(query, guess)
         if not asked.these:
             return Verdict()
         if query.weights is None and _pasted_in(query) is None:  # most do occur: what proposes comes with their texts
             is_gated = query.gate is not None
             self._reader.ahead(lambda _: self._ask(query.text, self._plan(query, guess), scope, gated=is_gated))
-        return self._absence(unread, scope).of(without_form(query.text), asked)
+        found = self._absence(unread, scope).of(without_form(query.text), asked)
+        if query.mode != "semantic":
+            return found
+        return Verdict(tuple(replace(each, whole=False) for each in found.absent), notes=found.notes)
 
     def _claims(self, query: Query, guess: IntentGuess) -> Claims:
         """The names, paths and texts that a question takes for granted."""
-        return NONE if query.mode == "semantic" else claims(without_form(query.text), guess.intent, self._is_word)
+        return claims(without_form(query.text), guess.intent, self._is_word)
 
     def absent(self, text: str, *, unread: Unread, scope_path: str = "") -> tuple[Absent, ...]:
         """The parts of a question that are known to occur nowhere, without answering it."""
@@ -297,11 +300,10 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        if led is None:
-            most = max(query.limit, COMPARED)
-            if chosen.intent == "natural_language":
-                ranked = siblings.fold(self._reader, terms, ranked, scope, most)
-            ranked = siblings.without_bundles(self._reader, terms, ranked, most)
+        most = max(query.limit, COMPARED)
+        if led is None and chosen.intent == "natural_language":
+            ranked = siblings.fold(self._reader, terms, ranked, scope, most)
+        ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
