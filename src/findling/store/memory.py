@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
 from findling.model.reading import ChunkRow, Reading, Use
-from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed, symbol_rows
 from findling.model.text_encodings import UTF8
 from findling.store.lengths import MEANS, filled_up, part
 from findling.store.protocols import (
@@ -131,7 +131,7 @@ class MemoryIndex:
             blob_id,
             content_hash,
             reading,
-            [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(reading.symbols)],
+            symbol_rows(blob_id, reading.symbols),
             term_rows.unpack(reading.terms),
             DefinedNames.of(reading.symbols),
             names,
