@@ -141,10 +141,14 @@ def project(tmp_path: Path) -> Path:
     return write_files(tmp_path.resolve())
 
 
+WAITING = ("code", "code_search", "docs_scope", "library", "repo", "symbols")
+"""The modules of `findling.contracts` that wait for an index, at most their `WAIT_S`."""
+
+
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long a question may index is for tests about that."""
-    for module in ("code", "code_search", "docs_scope", "library", "repo", "symbols"):
+    for module in WAITING:
         monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", None)
     for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
         monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)

@@ -505,7 +505,7 @@ def test_index_status(workspace: Workspace) -> None:
     assert "advisor" not in found
 
 
-def test_advice_only_where_it_was_asked_for(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_only_where_it_was_asked_for(indexed: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S2-46: a recommendation, once there is a time to judge by."""
     config = Config(semantic=Semantic(profile_advisor_mode="suggest"))
     with Workspace(indexed, root=indexed, config=config) as workspace:
@@ -516,6 +516,10 @@ def test_advice_only_where_it_was_asked_for(indexed: Path, monkeypatch: pytest.M
         advisor = facts(call("index_status", {}, workspace))["advisor"]
         assert (advisor["profile"], advisor["repo_size_bucket"]) == ("fast_local", "<10k")
         assert advisor["reason_codes"]
+    with Workspace(roots=[indexed, project], config=config) as workspace:
+        monkeypatch.setattr(workspace, "latency_ms", lambda: 5.0)
+        told = facts(call("index_status", {}, workspace))
+        assert "advisor" in told and not any("advisor" in each for each in told["projects"]), "not once for all"
 
 
 def test_health_check(workspace: Workspace) -> None:

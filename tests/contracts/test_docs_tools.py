@@ -418,6 +418,34 @@ def test_an_answer_is_taken_from_the_page_in_english_not_from_its_translations(t
         assert {source["path"] for source in found["sources"]} == {"docs/en/kennels.md"}
 
 
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_translations_stand_under_the_page_in_english(tmp_path: Path, by_meaning: bool) -> None:
+    page = "# Kennels `Kennel.open`\n\nCall `Kennel.open(door=True)` {what}.\n"
+    said = (("de", "zuerst zuerst"), ("en", "first"), ("fr", "d'abord"))
+    pages = {f"docs/{code}/kennels.md": page.format(what=what) for code, what in said}
+    english = str(tmp_path / "docs/en/kennels.md")
+    if not by_meaning:  # nothing listens there
+        pages["findling.toml"] = '[semantic]\nmodel = "nomic-embed-text"\nollama_url = "http://127.0.0.1:9"\n'
+    with Workspace(write(tmp_path, pages), root=tmp_path) as workspace:
+        workspace.engine.index(embed=by_meaning)
+        query = "Kennel.open door=True"
+        calls: list[tuple[str, str, dict[str, Any]]] = [
+            ("semantic_search", "docPath", {"threshold": 0}),
+            ("search_docs", "p", {}),
+            ("search_documents", "filePath", {"options": {"minScore": 0}}),
+        ]
+        for tool, path, given in calls:
+            result = call(tool, {"query": query, **given}, workspace)
+            facts = result.structured or json.loads(result.text_blocks[1])
+            assert [Path(tmp_path, each[path]) for each in facts["results"]] == [Path(english)], tool
+            assert facts["results"][0]["translations"] == 2, tool
+            assert facts.get("totalResults", 1) == 1, tool
+        alone = ask(workspace, "search_docs", query="zuerst")["results"]
+        assert paths(alone) == ["docs/de/kennels.md"] and "translations" not in alone[0]
+        most = ask(workspace, "search_docs", query="Kennel.open zuerst")["results"]
+        assert paths(most) == ["docs/de/kennels.md"], "not the one that holds most of the words"
+
+
 def test_an_answer_of_low_confidence_says_that_the_documents_do_not(porter: Workspace) -> None:
     known = ask(porter, "query_docs", query="what happens when the network is down")["answer"]
     unknown = ask(porter, "query_docs", query="quarterly revenue of the marketing department")["answer"]

@@ -27,12 +27,12 @@ from ollama_process import OllamaProcess
 
 from findling.contracts import TOOLS, Workspace, call
 from findling.embedding.providers.ollama import forget
-from findling.engine import Engine
+from findling.engine import Engine, first_answers, freshness
 from findling.model.languages import language_of
 from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
 from postgresql_server import Server
-from tests.contracts.conftest import FILES, write_files
+from tests.contracts.conftest import FILES, WAITING, write_files
 
 MODEL = "nomic-embed-text"
 NOWHERE = "http://127.0.0.1:9"
@@ -437,8 +437,9 @@ def check_meaning(asked: Asked, told: Told, tool: str, given: Mapping[str, Any])
         assert ran or (metadata["semantic_ratio_used"] == 0 and not by_meaning)
         assert not by_meaning or works
         assert 0 <= metadata.get("embedding_coverage", 0) <= 1
-        pending = metadata.get("not_searched", {}).get("pending_files", 0)
-        assert not pending or metadata.get("embedding_coverage", 0) < 1, "as if all files had vectors"
+        left = metadata.get("not_searched", {})
+        without = left.get("pending_files", 0) + left.get("files_only_scanned", 0)
+        assert not without or metadata.get("embedding_coverage", 0) < 1, "as if all files had vectors"
     used = told.facts.get("usedSemantic", told.facts.get("meta", {}).get("used_semantic"))
     assert not used or works
     assert "semantic" not in {source for place in told.listed for source in place.get("sources", ())} or works
@@ -496,6 +497,31 @@ CHECKS: tuple[Callable[[Asked, Told, str, Mapping[str, Any]], None], ...] = (
 
 def test_no_answer_says_what_is_not_so(asked: Asked) -> None:
     walk(asked)
+
+
+def test_no_answer_from_files_that_were_only_scanned_says_what_is_not_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No index, and too many files for one to be made while a question waits: three are read for each question."""
+    root = write_files(tmp_path / "first")
+    forget()
+    monkeypatch.setattr(freshness, "FEW_FILES", 0)
+    monkeypatch.setattr(first_answers, "READ_FILES", 3)
+    for module in WAITING:
+        monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", 1.0)
+
+    def first(tool: str, given: dict[str, Any]) -> tuple[dict[str, Any] | None, list[str], bool]:
+        shutil.rmtree(root / ".findling", ignore_errors=True)
+        with in_this_process([root]) as there:
+            return there(tool, given)
+
+    walk(Asked(State("bundled", "scanned", "one"), first, {"": root}))
+    for tool in ("search_code", "locate_symbol", "hybrid_search", "find_symbol", "query_docs"):
+        facts, _, _ = first(tool, next(given for name, given in CALLS if name == tool))
+        assert facts is not None
+        about = facts | facts.get("metadata", {}) | facts.get("meta", {})
+        assert [*about["not_searched"]] == ["files_only_scanned"], tool
+        assert about["result_completeness"] == "partial", tool
 
 
 @pytest.mark.engines

@@ -41,7 +41,6 @@ def until(condition: Callable[[], bool]) -> None:
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "TURN_MS", 200)
-    monkeypatch.setattr(watching, "QUIET_S", 0.3)
     monkeypatch.setattr(watching, "PAUSE", 0)
     monkeypatch.setattr(watching, "STANDBY_S", 0.05)
 
@@ -118,14 +117,53 @@ def test_what_is_saved_is_taken_in(root: Path, watcher: Watcher, tmp_path: Path)
     assert_as_from_scratch(root, tmp_path / "again")
 
 
-def test_a_burst_is_taken_in_as_one(root: Path, watcher: Watcher, tmp_path: Path) -> None:
+def test_a_burst_is_heard_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D13: debounced."""
+    monkeypatch.setattr(listening, "STEP_MS", 400)
+    stop = threading.Event()
+    heard = listening.changes(tmp_path, {""}, stop)
+    next(heard)
+    writer = threading.Thread(
+        target=lambda: [(write(tmp_path, f"m{number}.py", "x\n"), time.sleep(0.05)) for number in range(10)]
+    )
+    writer.start()
+    sets: list[set[str]] = []
+    while len(set().union(*sets)) < 10:
+        sets += filter(None, (next(heard),))
+    stop.set()
+    writer.join()
+    assert len(sets) <= 3
+
+
+def test_what_changes_while_the_watcher_rests_is_taken_in_as_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """D13."""
-    before = watcher.taken_in
+    hour, heard_all = 3600.0, threading.Event()
+
+    def changes(_: Path, __: set[str], stop: threading.Event) -> Iterator[set[str]]:
+        yield set()
+        made._free_at = time.monotonic() + hour
+        for number in range(50):
+            yield {f"many/m{number}.py"}
+        assert made.taken_in == 1
+        made._free_at = 0.0
+        heard_all.set()
+        while not stop.wait(0.02):
+            yield set()
+
+    monkeypatch.setattr(listening, "changes", changes)
+    made = Watcher(lambda: Engine.open(root=root))
+    made.start()
+    try:
+        until(lambda: heard_all.is_set() and made.taken_in == 2)
+    finally:
+        made.stop()
+    assert made.taken_in == 2
+
+
+def test_after_a_burst_the_index_is_as_from_scratch(root: Path, watcher: Watcher, tmp_path: Path) -> None:
     for number in range(600):
         write(root, f"many/f{number % 20}/m{number}.py", f"class Burst{number}:\n    pass\n")
     until(lambda: len(holds(root, "class Burst")) == 600)
-    time.sleep(watching.QUIET_S)
-    assert watcher.taken_in - before <= 8
     until(lambda: embedded(root))
     watcher.stop()
     assert_as_from_scratch(root, tmp_path / "again")

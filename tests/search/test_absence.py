@@ -240,8 +240,12 @@ def test_in_every_mode_of_words_and_names(engine: Engine, mode: str) -> None:
     assert engine.search("RetryPolicy", mode=mode).absent == ()
 
 
-def test_meaning_alone_knows_nothing_of_letters(engine: Engine) -> None:
-    assert engine.search("zz_no_such_name", mode="semantic").absent == ()
+def test_by_meaning_what_is_like_it_is_found_beside_what_is_absent(engine: Engine) -> None:
+    found = engine.search("how does RetryPolcy wait", mode="semantic")
+    assert [(each.text, each.meant) for each in found.absent] == [("RetryPolcy", "RetryPolicy")]
+    alone = engine.search("zz_no_such_name", mode="semantic")
+    assert [each.text for each in alone.absent] == ["zz_no_such_name"] and not alone.is_absent
+    assert engine.search("RetryPolicy", mode="semantic").absent == ()
 
 
 def test_of_a_name_that_is_asked_for_as_one(engine: Engine) -> None:

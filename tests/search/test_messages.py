@@ -25,6 +25,7 @@ def crawl(request, spider, spiders):
             f"More than one of {len(spiders)} spiders "
             f"would take {request.url!r} away from {spider}"
         )
+    log(f"Halted {request.count} spiders.")
     return spider.crawl(request)
 ''',
     "samples.go": """package samples
@@ -167,6 +168,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("RuntimeError: No open spider to crawl: <GET http://b/12>", "crawl.py", 7),
         ("More than one of 13 spiders would take 'http://a' away from tarantula", "crawl.py", 10),
         ("expected 12 samples, got 7", "samples.go", 6),
+        ("Halted 12 spiders.", "crawl.py", 13),
         ("Failed to open /var/lib/x: permission denied (os error 13)", "storage.rs", 2),
         ("App harbour is not running on web-1", "cli.sh", 2),
         ("The pipe 'a' is held by another process", "win/__init__.py", 7),

@@ -164,9 +164,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def test_the_answer_says_which_part_led_where(engine: Engine) -> None:
-    hits = {hit.path: hit for hit in engine.search(ISSUE, explain=True).hits}
+    found = engine.search(ISSUE, explain=True)
+    hits = {hit.path: hit for hit in found.hits}
     client, policy = hits["src/http/client.py"], hits["src/http/policy.py"]
     assert "trace at line 7" in client.parts
+    assert not found.low_confidence, "the place that a trace names is here"
     assert client.start_line <= 7 <= client.end_line
     assert "raise ValueError(count)" in client.snippet
     assert any(part.startswith("names ") and "make_policy" in part for part in policy.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -89,6 +90,29 @@ def test_asides_that_look_like_questions_or_subjects_change_nothing(form: str) -
     assert analyse(form.format(question)) == analyse(question)
 
 
+@given(
+    st.sampled_from(["", "ok so ", "well, ", "as a newcomer ", "As a new user, "]),
+    st.sampled_from(["I", "I'd", "we", "can you", "could anybody", "does someone"]),
+    st.lists(st.sampled_from("just really also to so here".split()), max_size=2),
+    st.sampled_from(["wonder", "like to understand", "try to find out", "explain to me", "want to know", "ask"]),
+    st.sampled_from(["", "?", " to me?", " for us.", "? Cheers, Tom", ". Kind regards, Ann Lee", " (urgent!)"]),
+)
+def test_who_asks_is_no_part_of_the_question(
+    before: str, person: str, little: list[str], asks: str, after: str
+) -> None:
+    question = "where is the retry policy"
+    asked = f"{before}{' '.join([person, *little, asks])} {question}{after}"
+    assert analyse(asked) == analyse(question)
+
+
+@pytest.mark.parametrize("write", [str.upper, str.title])
+def test_capitals_throughout_make_no_names(write: Callable[[str], str]) -> None:
+    question = "where is the retry policy"
+    assert analyse(write(question)) == analyse(question)
+    assert classify(write(question)).intent == classify(question).intent
+    assert analyse(write("RETRY_POLICY")).text == write("RETRY_POLICY")
+
+
 @pytest.mark.parametrize("form", ["> {}", "- {}", "## {}", "1. {}", "**{}**", "*{}*", "{} :)", "**{}?** :-)"])
 def test_marks_of_markdown_change_nothing(form: str) -> None:
     question = "where is the retry policy"
@@ -99,6 +123,11 @@ def test_marks_of_markdown_change_nothing(form: str) -> None:
     "text",
     [
         "a quick sort, stable and in place",
+        "what do I need to know when the version changes",
+        "how do I find out which theme is used",
+        "In the parser, can you explain how tokens are read",
+        "we look up names when the module is loaded",
+        "as a user logs in, what is stored",
         "help: usage",
         "need more memory",
         "repo: name",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -196,6 +197,27 @@ def test_what_was_built_from_several_sources_stands_under_the_likeliest(engine: 
     found = ask(engine, text)
     assert (found.hits[0].path, found.hits[0].copies) == ("web/queue.js", ("dist/post.js",))
     assert "dist/post.js" not in paths(found)
+
+
+def test_one_of_several_bundles_and_forms_of_a_module_is_shown(tmp_path: Path) -> None:
+    for path in ("dist/node/post.cjs", "dist/post.js", "dist/esm/post.js", "index.d.ts", "index.d.cts"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(STAMPS if path.startswith("index") else f"{QUEUE}{STAMPS}", encoding="utf-8")
+    with Engine.open(root=tmp_path) as opened:
+        opened.index()
+        found = ask(opened, "which price has a stamp by weight and colour")
+        assert sorted(len(hit.copies) for hit in found.hits) == [1, 2]
+        (tmp_path / "queue.js").write_text(QUEUE, encoding="utf-8")
+        (tmp_path / "stamps.js").write_text(STAMPS, encoding="utf-8")
+        opened.index()
+        [copies] = {hit.copies for hit in ask(opened, "how is a letter delivered").hits if len(hit.copies) > 1}
+        assert copies == ("dist/esm/post.js", "dist/node/post.cjs", "dist/post.js")
+
+
+def test_a_place_that_a_trace_names_in_a_bundle_is_shown(engine: Engine) -> None:
+    trace = "Error: the heaviest letter stays\n    at deliver (/app/{}:5:3)\n    at main (/app/run.js:1:1)\n"
+    assert "dist/post.js" in paths(ask(engine, trace.format("dist/post.js")))
+    assert "dist/post.js" not in paths(ask(engine, trace.format("web/queue.js")))
 
 
 @pytest.mark.parametrize("text", ["how are letters delivered in dist/post.js", "dist/post.js", "letters in the bundle"])

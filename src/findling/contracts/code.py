@@ -17,7 +17,7 @@ from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, result_range, symbol_id
 from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline, related
-from findling.contracts.workspaces import WAIT_S, Root, Workspace
+from findling.contracts.workspaces import WAIT_S, Root
 from findling.engine.index_jobs import RunMode
 from findling.model.errors import FindlingError
 from findling.model.languages import LANGUAGES
@@ -160,10 +160,17 @@ def _state(root: Root) -> _State:
         not health.text_index,
         active,
         [] if root.for_user else [code_metadata.job_facts(job) for job in root.jobs.recent()],
-        code_metadata.pending_files(root, status.coverage),
+        _pending(active, status),
         root.watched,
         code_metadata.of_status(root, status),
     )
+
+
+def _pending(active: Mapping[str, Any] | None, status: Status) -> int:
+    """Files that are not indexed yet: by the progress of the ``active`` job, else by the index itself."""
+    if active and active["stage"] == "indexing" and active["files_total"]:
+        return int(active["files_total"] - active["files_done"])
+    return status.coverage.pending_files
 
 
 _SCHEMAS = ("corrupt_manifest", "reindex_required", "not_indexed", "compatible")
@@ -204,9 +211,12 @@ def index_status(call: Call, given: Arguments) -> Reply:
 
     every = workspace.each(look)
     together = _together(every)
-    facts = {**_status(workspace, together), "active_job": together.active, "recent_jobs": together.recent}
+    facts = {**_status(together), "active_job": together.active, "recent_jobs": together.recent}
     if workspace.several:
-        facts["projects"] = [{"root": name, **_status(workspace, state)} for name, state in every.items()]
+        facts["projects"] = [{"root": name, **_status(state)} for name, state in every.items()]
+    latency, files = workspace.latency_ms(), together.status.coverage.files
+    if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and files:
+        facts["advisor"] = _advice(together.status.languages, files, latency)
     return Reply({**facts, "metadata": together.metadata}, "recent_jobs")
 
 
@@ -219,7 +229,7 @@ def _project(state: _State) -> dict[str, Any]:
     }
 
 
-def _status(workspace: Workspace, state: _State) -> dict[str, Any]:
+def _status(state: _State) -> dict[str, Any]:
     status = state.status
     coverage = status.coverage
     facts: dict[str, Any] = {
@@ -238,9 +248,6 @@ def _status(workspace: Workspace, state: _State) -> dict[str, Any]:
         facts["current_schema_version"] = status.schema_version
     if status.last_indexed_at:
         facts["last_indexed_at"] = status.last_indexed_at
-    latency = workspace.latency_ms()
-    if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
-        facts["advisor"] = _advice(status.languages, coverage.files, latency)
     return facts
 
 

@@ -291,7 +291,7 @@ def _semantic_fields(config: Config, answer: Answer, found: Sequence[Found], fan
         "merged_fan_out": fan_out.merged,
     }
     if coverage.chunks:  # a file that is not indexed yet has no vectors either
-        indexed = coverage.files / (coverage.files + coverage.pending_files)
+        indexed = (coverage.files - coverage.only_scanned) / (coverage.files + coverage.pending_files)
         fields["embedding_coverage"] = round(indexed * coverage.embedded_chunks / coverage.chunks, 6)
     return fields
 

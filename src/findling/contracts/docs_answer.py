@@ -99,7 +99,8 @@ def _answer(opened: OpenDocuments, query: str) -> _Answer:
     weights = term_weights(opened.reader, asked)
     said = Said(asked, weights, nothing_near if channel is None else _nearness()).shares
     proposed = passages.blended(opened.reader, asked, opened.files, channel, said, limit=PROPOSED)
-    found = _in_one_language(proposed, english=asked.meant == asked.text)[:PASSAGES]
+    folded = siblings.in_one_language((passage.file for passage in proposed), english=asked.is_english)
+    found = [passage for passage in proposed if passage.file.entry_id not in folded.gone][:PASSAGES]
     texts = []
     for passage in found:
         document = opened.texts.of(passage.file)
@@ -116,13 +117,6 @@ def _answer(opened: OpenDocuments, query: str) -> _Answer:
     excerpts = extract(weights, said, texts, closeness)
     confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
     return _Answer(excerpts, confidence, channel is not None)
-
-
-def _in_one_language(found: Sequence[Passage], *, english: bool) -> list[Passage]:
-    """Without the passages of other languages of a page that has some here."""
-    files = list({passage.file.entry_id: passage.file for passage in found}.values())
-    gone = {other.entry_id for _, others, _ in siblings.pages(files, english=english) for other in others}
-    return [passage for passage in found if passage.file.entry_id not in gone]
 
 
 def _nearness() -> Nearness:

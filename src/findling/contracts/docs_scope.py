@@ -64,7 +64,7 @@ def ask(
     found, freshness, absent = engine.ask_documents(
         Question(query, embed=by_meaning, within=within, files=files, line=line),
         scope,
-        lambda opened: (question(opened), opened.pending, opened.without_vectors, _no_document(opened, scope)),
+        lambda opened: (question(opened), opened, _no_document(opened, scope)),
         by_meaning=by_meaning,
         code_too=code_too,
         wait_s=WAIT_S,
@@ -72,15 +72,16 @@ def ask(
     )
     if found is None:
         answer, notes = None, dict[str, Any]()
-        pending, without = engine.never_indexed().pending_files, 0
+        left = {"pending_files": engine.never_indexed().pending_files}
     else:
-        answer, pending, without, notes = found
-    state = index_state.state(
-        freshness,
-        partial=found is None or freshness != "fresh" or pending > 0 or without > 0,
-        pending_files=pending,
-        **{"files_without_vectors" if code_too else "documents_without_vectors": without},
-    )
+        answer, opened, notes = found
+        left = {
+            "pending_files": opened.pending,
+            "files_only_scanned": opened.only_scanned,
+            "files_without_vectors" if code_too else "documents_without_vectors": opened.without_vectors,
+        }
+    is_partial = found is None or freshness != "fresh" or any(left.values())
+    state = index_state.state(freshness, partial=is_partial, **left)
     if state:
         call.workspace.finish_in_background()
     return answer, state | notes, absent

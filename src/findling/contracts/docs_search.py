@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
@@ -23,7 +24,7 @@ from findling.model.plurals import count
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
 from findling.outbound import events
-from findling.search import passages, text_matches
+from findling.search import passages, siblings, text_matches
 from findling.search.analysis import analyse
 from findling.search.passages import DocumentScope, Near, Passage, by_text, prefix_order, similar_documents
 from findling.search.query import split_target
@@ -61,8 +62,8 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
 
     def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
         if opened.channel is None:  # not possible, or no vectors yet: words then
-            by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=most)
-            return _results(opened, query, None, by_text), {"used_semantic": False}, _made_from(opened)
+            by_words, folded = _by_words(opened, query, opened.files, most)
+            return _results(opened, query, None, by_words, folded), {"used_semantic": False}, _made_from(opened)
         calibration = opened.channel.calibration
         near = passages.near(
             opened.reader,
@@ -73,11 +74,9 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
             least=calibration.least_cosine(threshold),
         )
         found = [(passage, calibration.similarity(passage.cosine)) for passage in near.passages]
-        others = []
-        if opened.by_words and (room := most - len(found)):
-            others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=room)
+        others, folded = _by_words(opened, query, opened.by_words, most - len(found))
         meta = _nearness(near, calibration.similarity(near.best))
-        return _results(opened, query, found, others), meta, _made_from(opened)
+        return _results(opened, query, found, others, {**folded, **near.translations}), meta, _made_from(opened)
 
     scope = scope_of(call.workspace, given)
     answered, state_of_index, absent = ask(call, given, scope, look, query=query, by_meaning=ready)
@@ -106,16 +105,34 @@ def _nearness(near: Near, best: float) -> dict[str, Any]:
     return {
         "used_semantic": True,
         "best_similarity": round(best, 6),
-        "below_threshold_count": near.compared - near.above,
+        "below_threshold_count": near.below,
     }
 
 
+def _by_words(
+    opened: OpenDocuments, query: str, files: Sequence[FileRow], most: int
+) -> tuple[list[Passage], Mapping[int, Sequence[FileRow]]]:
+    """Passages that have the query's words, those of a page in one language, and the translations of each page."""
+    if not files or not most:
+        return [], {}
+    asked = analyse(query)
+    found = passages.by_text(opened.reader, asked, files, limit=max(most, passages.TEXT_CANDIDATES))
+    folded = siblings.in_one_language((passage.file for passage in found), english=asked.is_english)
+    return [passage for passage in found if passage.file.entry_id not in folded.gone][:most], folded.translations
+
+
 def _results(
-    opened: OpenDocuments, query: str, near: Sequence[tuple[Passage, float]] | None, by_words: Sequence[Passage]
+    opened: OpenDocuments,
+    query: str,
+    near: Sequence[tuple[Passage, float]] | None,
+    by_words: Sequence[Passage],
+    translations: Mapping[int, Sequence[FileRow]],
 ) -> list[dict[str, Any]]:
-    """What is ``near``, with its similarity, and after it what only words could find, with what these say for it, which
-    is marked. None: nothing was asked by meaning."""
+    """The passages that are ``near``, each with its similarity, then those found by words alone, each with its lexical
+    score and marked. ``near`` is None where nothing was asked by meaning. A page's first passage has the number of its
+    ``translations``."""
     results: list[dict[str, Any]] = []
+    folded = dict(translations)
     least = 1.0
     found = [*(near or ()), *((passage, None) for passage in by_words)]
     for rank, (passage, similarity) in enumerate(found, 1 - len(near or ())):
@@ -135,6 +152,8 @@ def _results(
         result["lineRange"] = [chunk.start_line, chunk.end_line]
         if document.changed:
             result["stale"] = True
+        if others := folded.pop(passage.file.entry_id, ()):
+            result["translations"] = len(others)
         results.append(result)
     return results
 
@@ -308,12 +327,14 @@ SHORT = {"path": "p", "title": "t", "excerpt": "ex", "matchCount": "mc", "lineNu
 
 
 class Document(Struct, frozen=True):
-    """A document with matches. ``text``: the share of the best chunk's BM25."""
+    """A document with matches. ``text``: the share of the best chunk's BM25. ``translations``: how many stand under
+    it."""
 
     file: FileRow
     title: str
     matches: Matches
     text: float
+    translations: int = 0
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -337,17 +358,25 @@ def search_docs(call: Call, given: Arguments) -> Reply:
         """The documents with matches, how many more may have some, and what their order is made from. They are put in
         order as they are read, so many at a time: what a later page makes us read changes no earlier page."""
         found: list[Document] = []
-        candidates = _candidates(opened, query)
+        scores = _candidates(opened, query)
+        by_entry = {file.entry_id: file for file in opened.files}
+        folded = siblings.in_one_language(map(by_entry.__getitem__, scores), english=analyse(query).is_english)
+        candidates = [entry for entry in scores if entry not in folded.gone]
         read = 0
         while read < min(len(candidates), READ_MOST) and (read == 0 or len(found) <= end):
             some = candidates[read : min(read + at_once, READ_MOST)]
             read += len(some)
             matching = []
-            for file, text in some:
-                document = opened.texts.of(file)
-                matches = _matches(document, wanted, content=content, head=head) if document else None
-                if document is not None and matches is not None:
-                    matching.append(Document(file, _title(opened, document, file), matches, text))
+            for entry in some:
+                pages = []
+                for file in (by_entry[entry], *folded.translations.get(entry, ())):
+                    document = opened.texts.of(file)
+                    matches = _matches(document, wanted, content=content, head=head) if document else None
+                    if document is not None and matches is not None:
+                        pages.append(Document(file, _title(opened, document, file), matches, scores[file.entry_id]))
+                if pages:  # of a page in several languages the one that holds most of what is wanted
+                    first = max(pages, key=lambda page: page.matches.share)
+                    matching.append(replace(first, translations=len(pages) - 1))
             found += sorted(matching, key=lambda item: item.order)
         return found, len(candidates) - read, opened.generation
 
@@ -369,15 +398,14 @@ def search_docs(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "results", listing=Listing(len(found), made_from))
 
 
-def _candidates(opened: OpenDocuments, query: str) -> list[tuple[FileRow, float]]:
-    """Documents to read, the likeliest first. What consists of no words at all is looked for in any."""
-    best: dict[int, tuple[FileRow, float]] = {}
+def _candidates(opened: OpenDocuments, query: str) -> dict[int, float]:
+    """The entries of documents to read, the likeliest first, with the text score of each. What consists of no words at
+    all is looked for in any."""
+    best: dict[int, float] = {}
     terms = analyse(query)
     for passage in by_text(opened.reader, terms, opened.files, limit=PROPOSED_CHUNKS):
-        best.setdefault(passage.file.entry_id, (passage.file, passage.text))
-    if not terms.terms:
-        best = {file.entry_id: (file, 0.0) for file in opened.files}
-    return list(best.values())
+        best.setdefault(passage.file.entry_id, passage.text)
+    return best if terms.terms else {file.entry_id: 0.0 for file in opened.files}
 
 
 def _matches(document: DocumentText, wanted: list[text_matches.Item], *, content: bool, head: bool) -> Matches | None:
@@ -402,4 +430,5 @@ def _match_facts(item: Document, *, pretty: bool) -> dict[str, Any]:
         "matchCount": item.matches.count,
         "lineNumber": item.matches.line,
     }
-    return facts if pretty else {SHORT[name]: value for name, value in facts.items()}
+    facts = facts if pretty else {SHORT[name]: value for name, value in facts.items()}
+    return facts | ({"translations": item.translations} if item.translations else {})

@@ -31,12 +31,15 @@ def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[
 
 
 def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
-    """How many files were left out and why, how many are not taken in yet, and how many chunks have no vector yet."""
+    """What was not searched, or only in part: how many files are left out and why, how many are not indexed yet, how
+    many were only scanned for the question's words, and how many chunks have no vector yet."""
     left: dict[str, Any] = {}
     if coverage.skipped:
         left["skipped"] = dict(coverage.skipped)
     if coverage.pending_files:
         left["pending_files"] = coverage.pending_files
+    if coverage.only_scanned:
+        left["files_only_scanned"] = coverage.only_scanned
     if vectors_wanted and coverage.missing_vectors:
         left["chunks_without_vector"] = coverage.missing_vectors
     return left

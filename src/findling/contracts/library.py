@@ -192,6 +192,8 @@ def passage_facts(passage: Passage, *, score: bool, metadata: bool, by_meaning: 
         facts["headings"] = list(passage.headings)
     if masked := masked_lines(passage.content):
         facts["masked"] = [list(mask) for mask in masked]
+    if passage.translations:
+        facts["translations"] = passage.translations
     if passage.fetched:
         facts["untrusted"] = True
     return facts

@@ -110,7 +110,13 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
         }
         for hit, grounds in answer.places
     ]
-    return {"available": True, "results": results, **index_state.of_answer(answer), **index_state.notes(answer)}
+    return {
+        "available": True,
+        "results": results,
+        **index_state.absent_fields(answer.absent),
+        **index_state.of_answer(answer),
+        **index_state.notes(answer),
+    }
 
 
 # --- all together ----------------------------------------------------------------------------------------------

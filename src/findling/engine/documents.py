@@ -37,8 +37,9 @@ class OpenDocuments(Struct, frozen=True):
     """Documents within one snapshot of the index, of one collection or several.
 
     ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
-    and have none, ``pending`` the files that are not indexed yet. ``by_words``: documents of collections that cannot be
-    asked by meaning, while others can. ``generation``: changes with the index (`Searched.generation`).
+    and have none, ``pending`` the files that were not searched because they are not indexed yet, ``only_scanned`` those
+    that were scanned for the question's words. ``by_words``: documents of collections that cannot be asked by meaning,
+    while others can. ``generation``: changes with the index (`Searched.generation`).
     """
 
     reader: Index
@@ -46,6 +47,7 @@ class OpenDocuments(Struct, frozen=True):
     texts: Texts
     channel: SemanticChannel | None
     pending: int
+    only_scanned: int
     without_vectors: int
     by_words: list[FileRow]
     generation: str
@@ -124,16 +126,12 @@ def opened(
         without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
         silent = searched.by_words
         by_words = [file for file in files if searched.collection_of(file.entry_id) in silent] if silent else []
-        pending = manifest.pending
+        pending, only_scanned = manifest.pending, 0
         if any(store.first_answer for store in searched.stores):
-            pending = sum(map(_pending, searched.stores))
-        yield OpenDocuments(index, files, texts, channel, pending, without, by_words, searched.generation)
-
-
-def _pending(store: OpenStore) -> int:
-    """The number of files that a question could not search because they are not indexed. Within the index's
-    snapshot."""
-    return store.first_answer.unread if store.first_answer else coverage_of(store, None).pending_files
+            firsts = [store.first_answer or coverage_of(store, None) for store in searched.stores]
+            pending = sum(each.pending_files for each in firsts)
+            only_scanned = sum(each.only_scanned for each in firsts)
+        yield OpenDocuments(index, files, texts, channel, pending, only_scanned, without, by_words, searched.generation)
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:

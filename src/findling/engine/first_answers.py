@@ -118,7 +118,7 @@ class FirstAnswer(Struct):
     @property
     def note(self) -> str:
         """What an answer says of it."""
-        if self.found and not (self.scan.files or self.scan.left or self.indexed):
+        if self.found and not (len(self.scan.texts) or self.scan.left or self.indexed):
             documents = sum(bool(format_of(path)) for path, _, _ in self.found)
             if not documents:
                 files = count(len(self.found), "file")
@@ -133,7 +133,7 @@ class FirstAnswer(Struct):
         left = f" ({', and '.join(missed)}, for lack of time)" if missed else ""
         how = "read and compared by meaning" if self.embedder is not None else "read"
         closest = f"; the {len(self.states):,} likeliest were {how}" if self.states else ""
-        return f"Scanned {count(self.scan.files, 'file')} for the words{left}{closest}; {self._of_index}."
+        return f"Scanned {count(len(self.scan.texts), 'file')} for the words{left}{closest}; {self._of_index}."
 
     @property
     def _of_index(self) -> str:
@@ -145,26 +145,32 @@ class FirstAnswer(Struct):
         return f"an index is being built in the background{when}"
 
     @property
-    def unread(self) -> int:
-        """How many files were not read."""
-        return len(self.found) - sum(path in self.states for path, _, _ in self.found)
+    def only_scanned(self) -> int:
+        """How many files were scanned for the question's words and not read."""
+        return sum(path in self.scan.texts and path not in self.states for path, _, _ in self.found)
+
+    @property
+    def pending_files(self) -> int:
+        """How many files were neither scanned nor read."""
+        return sum(path not in self.scan.texts and path not in self.states for path, _, _ in self.found)
 
     def channel(self) -> SemanticChannel | None:
         """Searches the parts that have vectors by meaning; None where none has any."""
         return SemanticChannel(self.index, self.embedder, MODEL) if self.embedder is not None else None
 
     def coverage(self, *, vectors_wanted: bool) -> Coverage:
-        """Every file that was gone through counts as searched; pending are those that were not read."""
+        """Every file that was scanned counts as searched; only those that were read have chunks."""
         manifest = self.index.manifest
         assert manifest is not None  # it has one from the beginning, if only of no files
         return Coverage(
             files=manifest.files,
             chunks=manifest.chunks,
             embedded_chunks=manifest.chunks if self.embedder is not None else 0,
-            pending_files=self.unread,
+            pending_files=self.pending_files,
             complete=False,
             vectors_wanted=vectors_wanted,
-            scanned=self.scan.files,
+            scanned=len(self.scan.texts),
+            only_scanned=self.only_scanned,
         )
 
 
@@ -286,7 +292,7 @@ def _statistics(index: MemoryIndex, scanned: Scan, indexed: int) -> Statistics:
     read = sum(file.size for file in index.listing()) or 1
     share = scanned.bytes / read
     return Statistics(
-        files=max(0, scanned.files - indexed),
+        files=max(0, len(scanned.texts) - indexed),
         files_with={term_key(term): count for term, count in scanned.files_with.items()},
         body_terms=round(manifest.body_terms * share) if manifest else 0,
         name_terms=round(manifest.name_terms * share) if manifest else 0,

@@ -83,6 +83,7 @@ def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverag
         skipped=dict(skipped),
         complete=all(each.complete for each in found),
         scanned=sum(each.scanned for each in found),
+        only_scanned=sum(each.only_scanned for each in found),
         vectors_wanted=any(each.vectors_wanted for each in found),
     )
 

@@ -32,17 +32,9 @@ FAILED_PAUSE_S = 1.0
 STANDBY_S = 2.0
 """How often a process that does not watch looks whether it can: the other watcher has ended, or there is an index."""
 
-QUIET_S = 0.9
-"""A burst of many changes is indexed after so long without another change."""
-
-FEW_FILES = 20
-"""Up to so many changed files are indexed without waiting: they are files that somebody saved."""
-
-LONGEST_S = 10.0
-"""After so long a burst is indexed even while it goes on."""
-
 PAUSE = 2
-"""After a run, the watcher rests for so many times as long as it took, so that it uses a third of a core at most."""
+"""After a run, the watcher rests for so many times as long as it took, so that it uses a third of a core at most. What
+changes meanwhile is indexed in one run."""
 
 TURN_LOOK_S = 0.2
 """How often a watcher that waits for its turn looks whether it should stop."""
@@ -139,26 +131,19 @@ class Watcher:
             whole = not engine.coverage().unfinished
         first = True
         waiting: set[str] = set()
-        since = last = time.monotonic()
         for batch in sources.watching.changes(root, folders, self._stop):
-            now = time.monotonic()
-            if heard := batch - self._passed_over:
-                since = since if waiting else now
-                last = now
-                waiting |= heard
-            settled = len(waiting) <= FEW_FILES or now - last >= QUIET_S or now - since >= LONGEST_S
+            waiting |= batch - self._passed_over
             if first:  # what changed before anybody listened
                 first = False
                 self.watch = Watch("watching", count(len(folders), "folder"))
             elif not waiting and not (role.stands and (whole or self._is_unfinished())):
                 return
-            elif not waiting or not settled or now < self._free_at:
+            elif not waiting or time.monotonic() < self._free_at:
                 continue
             taken, waiting = waiting, set()
             found = self._take_in()
             if found is None:
                 waiting = taken or {""}  # the root: what changed before anybody listened
-                since = last = now
                 continue
             files, there = found
             kept = self._passed_over if len(self._passed_over) < PASSED_OVER else set()

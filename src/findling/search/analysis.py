@@ -181,6 +181,11 @@ class QueryTerms(Struct, frozen=True):
     proper: frozenset[str] = frozenset()
 
     @property
+    def is_english(self) -> bool:
+        """Whether nothing in the text is known as a word of another language."""
+        return self.meant == self.text
+
+    @property
     def brevity(self) -> float:
         """1 for a question of up to `LONG` words, less for a longer one: the share that `LONG` is of its words."""
         return min(1.0, LONG / max(1, len(self.words)))

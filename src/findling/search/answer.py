@@ -293,8 +293,9 @@ def further_lines(further: Sequence[Hit], query: Query) -> int:
 FIRST = 3
 """Files whose definitions count."""
 
-CERTAIN = ("definition", "asked_path", "exact", "message")
-"""Signals of what was asked for by name or to the letter: a definition, a file, a quotation; a message by its share."""
+CERTAIN = ("definition", "asked_path", "exact", "message", "frame", "quoted_there")
+"""Signals of what was asked for by name or to the letter: a definition, a file, a quotation; a message by its share; of
+a pasted text the places that it names and the messages that it quotes."""
 
 TOGETHER = 3
 """Pairs of neighbouring words of the query that stand together in one place: so many are as good as all."""

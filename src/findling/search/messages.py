@@ -122,15 +122,24 @@ def find(
     asked = runs(message)
     files = _read_for(reader, text, scope, proposed)
     reader.ahead(lambda index: [index.doc_text(file.blob_id) for file in files])
-    found: dict[int, Said] = {}
-    for file in files:
-        lines = read_lines(file)
-        if lines is not None and (said := best_line(lines, words, [run.lower() for run in asked])) is not None:
-            found[file.entry_id] = said
+    in_lower = [run.lower() for run in asked]
+    found = _said(files, read_lines, lambda lines: best_line(lines, words, in_lower))
+    if not found and not _is_plain(text):  # perhaps every second word was filled in
+        found = _said(files, read_lines, lambda lines: _line_filled_in(lines, words))
     best = max((said.share for said in found.values()), default=0.0)
     if best < (LEAST_SAID_OF_PLAIN if _is_plain(text) else LEAST_SAID):
         return {}
     return {entry: said for entry, said in found.items() if said.share == best}
+
+
+def _said(
+    files: Sequence[FileRow],
+    read_lines: Callable[[FileRow], Sequence[str] | None],
+    of_lines: Callable[[Sequence[str]], Said | None],
+) -> dict[int, Said]:
+    """Entry -> what is found in a file's lines, of the files where something is."""
+    read = ((file.entry_id, lines) for file in files if (lines := read_lines(file)) is not None)
+    return {entry: said for entry, lines in read if (said := of_lines(lines)) is not None}
 
 
 def ahead(reader: Index, text: str, scope: Scope, proposed: Sequence[int]) -> None:
@@ -224,7 +233,7 @@ def _texts_near(lines: Sequence[str], asked: Sequence[str], words: Sequence[str]
     """Each quoted text on the lines where a run stands and beside them, with its line; and what all of a line, and of
     two, come to. Where no run stands, as every second word was filled in, on the lines that have enough of the
     words."""
-    for at in sorted(_lines_with(asked, "\n".join(lines).lower()) or _lines_with_words(words, lines)):
+    for at in sorted(_lines_with(asked, "\n".join(lines).lower()) | _lines_with_words(words, lines)):
         near = [(_quoted(lines[line]), line + 1) for line in range(max(0, at - 1), min(at + 2, len(lines)))]
         for texts, line in near:
             yield from ((text, line) for text in texts)
@@ -239,8 +248,8 @@ def _like(words: Sequence[str], matcher: SequenceMatcher[str], text: str) -> tup
     shared = len(set(words).intersection(fixed))
     if not fixed or 2 * shared < min(len(set(words)), len(set(fixed))):
         return None
-    enough = min(ENOUGH_WORDS, (len(words) + 1) // 2)
-    fits = enough <= len(fixed) <= len(words) and shared == len(set(fixed)) and _in_order(words, fixed) == len(fixed)
+    all_said = shared == len(set(fixed)) and _in_order(words, fixed) == len(fixed)
+    fits = all_said and _enough(words) <= len(fixed) <= len(words)
     likeness = 0.0
     for form in {text, _FILLED_IN.sub("", text)}:  # a long name of what is filled in says nothing
         matcher.set_seq1(form.lower()[:MOST_LINE_CHARS])
@@ -266,6 +275,17 @@ def best_line(lines: Sequence[str], words: Sequence[str], asked: Sequence[str]) 
     return best
 
 
+def _line_filled_in(lines: Sequence[str], words: Sequence[str]) -> Said | None:
+    """The line of which one quoted text, with what it fills in, says most of a message, wherever its words stand."""
+    best: Said | None = None
+    for at in sorted(_lines_with_words(words, lines)):
+        for text in _quoted(lines[at]):
+            fixed = _WORD.findall(_FILLED_IN.sub(" ", text.lower()))
+            if _FILLED_IN.search(text) and (share := _share(words, fixed)) > (best.share if best else 0.0):
+                best = Said(at + 1, share)
+    return best
+
+
 def _lines_with(asked: Sequence[str], text: str) -> set[int]:
     """The lines, from 0, in which a run stands, those with the longest ones where there are too many."""
     found: set[int] = set()
@@ -282,14 +302,19 @@ def _lines_with(asked: Sequence[str], text: str) -> set[int]:
 
 def _lines_with_words(words: Sequence[str], lines: Sequence[str]) -> set[int]:
     """The first lines, from 0, whose quoted texts may have enough of some words."""
-    wanted = set(words)
+    wanted, enough = set(words), _enough(words)
     with_quotes = ((at, line) for at, line in enumerate(lines) if '"' in line or "'" in line or "`" in line)
     found = (
         at
         for at, line in with_quotes
-        if len(wanted.intersection(_WORD.findall(line[:MOST_LINE_CHARS].lower()))) >= ENOUGH_WORDS
+        if len(wanted.intersection(_WORD.findall(line[:MOST_LINE_CHARS].lower()))) >= enough
     )
     return set(islice(found, MOST_LINES))
+
+
+def _enough(words: Sequence[str]) -> int:
+    """How many words of a message its text has at least."""
+    return min(ENOUGH_WORDS, (len(words) + 1) // 2)
 
 
 def _share(words: Sequence[str], fixed: Sequence[str]) -> float:

@@ -23,8 +23,8 @@ from findling.model.languages import is_document
 from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
-from findling.search import keyword, lexical
-from findling.search.analysis import QueryTerms
+from findling.search import keyword, lexical, siblings
+from findling.search.analysis import QueryTerms, analyse
 from findling.search.query import without_form
 from findling.search.ranking.priors import path_flags
 from findling.search.readings import Shares
@@ -188,14 +188,16 @@ class Passage(Struct, frozen=True):
 
 
 class Near(Struct, frozen=True):
-    """Passages by falling cosine, and how many were compared: ``above`` of them have the least cosine or more.
-    ``entries``: the files that they are of."""
+    """Passages by falling cosine, those of a page in one language. Of all that were compared ``above`` are of these
+    pages and have the least cosine or more, ``below`` have less. ``entries``: the files that were compared;
+    ``translations`` as in `siblings.Folded`."""
 
     passages: tuple[Passage, ...]
-    compared: int
     above: int
+    below: int
     best: float
     entries: frozenset[int] = frozenset()
+    translations: Mapping[int, Sequence[FileRow]] = {}
 
 
 def near(
@@ -216,12 +218,19 @@ def near(
     if not vector.any():
         return Near((), 0, 0, 0.0)
     by_entry = {file.entry_id: file for file in files}
-    cosines = channel.cosines(vector, entries_to_compare(reader, channel, vector, by_entry))
-    above = sum(int((found.own >= least).sum()) for found in cosines.values())
-    compared = sum(len(found.own) for found in cosines.values())
-    best = max((float(found.own.max()) for found in cosines.values() if len(found.own)), default=0.0)
-    nearest = _nearest(reader, by_entry, cosines, limit, least)
-    return Near(tuple(nearest), compared, above, best, frozenset(cosines))
+    compared = channel.cosines(vector, entries_to_compare(reader, channel, vector, by_entry))
+    best = {entry: float(found.own.max()) for entry, found in compared.items() if len(found.own)}
+    reached = sorted((entry for entry in best if best[entry] >= least), key=lambda entry: -best[entry])
+    folded = siblings.in_one_language(map(by_entry.__getitem__, reached), english=analyse(query).is_english)
+    cosines = {entry: found for entry, found in compared.items() if entry not in folded.gone}
+    return Near(
+        tuple(_nearest(reader, by_entry, cosines, limit, least)),
+        sum(int((found.own >= least).sum()) for found in cosines.values()),
+        sum(int((found.own < least).sum()) for found in compared.values()),
+        max(best.values(), default=0.0),
+        frozenset(compared),
+        folded.translations,
+    )
 
 
 def by_text(

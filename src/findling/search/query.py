@@ -91,7 +91,27 @@ _COURTESIES = _SUBJECTS | frozenset(
 """Words that people put around a question. A part of the text that has one of them, and else `STOP_WORDS` and
 `_LITTLE`, asks nothing where something else does."""
 
-_COMPANY = frozenset("any i me my our this us we you".split())
+_COMPANY = frozenset("another any i me more my our this us we you".split())
+
+_PERSONS = frozenset("anybody anyone i somebody someone we you".split())
+_MIND = frozenset(
+    "ask check explore figure find investigate know learn like locate look love out say see show try trying".split()
+)
+"""What these do before a question: "I'd like to find out where ...", "can you show me how ..."."""
+
+_THEN_ASKS = r"(?=(?:can|could|does|how|i|we|what|when|where|which|who|why|would|any(?:body|one)|some(?:body|one))\b)"
+_AS_ONE = re.compile(
+    r"as an? (?:[\w-]+ )?"
+    rf"(?:beginner|contributor|developer|maintainer|newbie|newcomer|reviewer|student|tester|user),?\s+{_THEN_ASKS}",
+    re.IGNORECASE,
+)
+_WELL = re.compile(rf"(?:(?:alright|and|but|hmm+|now|okay|ok|so|umm?|well)\b[,.!…]*\s+)+{_THEN_ASKS}", re.IGNORECASE)
+_TO_ME = re.compile(r"\s+(?:for|to)\s+(?:me|us)\Z", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"(?<=[.!?])\s+(?i:best|cheers|greetings|(?:best|kind) regards|regards|thanks|thank you)[,.!]*\s+"
+    r"[^\W\d_a-z]\w{1,20}(?: [^\W\d_a-z]\w{1,20})?\Z"
+)
+"""Ends a letter: "... Cheers, Tom"."""
 
 _ASKS = re.compile(
     r"\b(?:how|what|when|where|which|who|why)\b(?!\s+(?:i|we|you)\b)"
@@ -100,11 +120,16 @@ _ASKS = re.compile(
 )
 """A part that is a question itself. "Does anyone know" and "what I want to know" ask nothing of a program."""
 
-_LITTLE = STOP_WORDS | frozenset("all good here lot many much really very".split())
+_LITTLE = STOP_WORDS | frozenset(
+    """
+    all also am another basic dumb exactly good here just last lot many more much naive newbie obvious one really silly
+    simple stupid trivial very
+    """.split()
+)
 
 _LEADING = re.compile(r"([^,:;.!?…\n]{1,80}?)(?:[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\n+)(?=\S)")
 _TRAILING = re.compile(
-    r".*(?P<end>[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\s+\()(?P<last>[^,:;.!?…()\n]{1,80})\)?[\s.!?。！…]*\Z", re.DOTALL
+    r".*(?P<end>[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\s+\()(?P<last>[^,:;.!?…()\n]{1,80})[.!?…]*\)?[\s.!?。！…]*\Z", re.DOTALL
 )
 _QUESTION_WORD = re.compile(r"[^,:;.!?…\n]{1,80}?\s(?=(?:how|what|when|where|whether|which|who|why)\s)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -138,6 +163,8 @@ _LONGEST_END = 80
 def without_form(text: str) -> str:
     """As `without_courtesy`; of the beginning of a definition the name."""
     said = without_courtesy(text)
+    if (said.isupper() or said.istitle()) and "_" not in said and _says_enough(said) and _words(said) & STOP_WORDS:
+        return said.lower()  # capitals throughout a sentence make no names of its words
     defined = _DEFINITION.fullmatch(said)
     return defined["name"] if defined else said
 
@@ -162,20 +189,41 @@ def _without_asides(text: str) -> str:
     """The text without marks of Markdown around it and without parts at its ends that are courtesies alone."""
     if marked := _MARKED.match(text):
         text = _without_end(text[marked.end() : len(text) - len(marked[1] or "")])
-    while found := _LEADING.match(text) or _QUESTION_WORD.match(text):
-        rest = text[found.end() :]
-        if not (_is_aside(found[0]) or _LABEL.fullmatch(found[0])) or (
-            " " not in found[0].strip() and len(rest.split(None, LEAST_WORDS)) < LEAST_WORDS
-        ):
-            break
-        text = _AND.sub("", rest, count=1) if _AND.match(rest) else rest
+    text = _without_end(_SIGNED.sub("", text))
+    if (introduced := _AS_ONE.match(text) or _WELL.match(text)) and _says_enough(text[introduced.end() :]):
+        text = text[introduced.end() :]
+    while (begins := _end_of_aside(text)) and (" " in text[:begins].strip() or _says_enough(text[begins:])):
+        text = _TO_ME.sub("", text[begins:])
+        text = _AND.sub("", text, count=1) if _AND.match(text) else text
     while (found := _TRAILING.match(text, max(0, len(text) - 2 * _LONGEST_END))) and _is_aside(found["last"]):
         text = _without_end(text[: found.start("end")])
     return text
 
 
+def _end_of_aside(text: str) -> int:
+    """Where a part ends that stands before the question and asks nothing; 0 where there is none."""
+    for before in (_LEADING, _QUESTION_WORD):
+        found = before.match(text)
+        if found and (_is_aside(found[0]) or _LABEL.fullmatch(found[0])):
+            return found.end()
+    if (found := _QUESTION_WORD.match(text)) and not _ASKS.search(found[0]):
+        words = _words(found[0])
+        if words & _PERSONS and words & (_MIND | _COURTESIES) and words <= _PERSONS | _MIND | _COURTESIES | _LITTLE:
+            return found.end()
+    return 0
+
+
+def _says_enough(rest: str) -> bool:
+    return len(rest.split(None, LEAST_WORDS)) >= LEAST_WORDS
+
+
+def _words(text: str) -> set[str]:
+    """Its words in lower case, without what is drawn together with them: of "I'd" the "i"."""
+    return {word.lower().partition("'")[0] for word in _WORD.findall(text)}
+
+
 def _is_aside(text: str) -> bool:
-    words = {word.lower() for word in _WORD.findall(text)}
+    words = _words(text)
     courteous = words & _COURTESIES
     return (
         bool(courteous)

@@ -32,11 +32,16 @@ _LANGUAGE = rf"(?:{'|'.join(LANGUAGES)})(?:_[A-Z]{{2}})?"
 _IN_PATH = re.compile(rf"(?<![^/]){_LANGUAGE}/|(?<=[^./])[._-]{_LANGUAGE}(?=\.[^./]+$)")
 
 _OF_COPIES = re.compile(
-    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE
+    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules"
+    r"|(?:dist|build)(?:/(?:browser|cjs|es|esm|iife|node|system|umd))?)/",
+    re.IGNORECASE,
 )
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
 
 _BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
+
+_MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
+"""Which kind of module a file of JavaScript or TypeScript is: `index.cjs`, `index.d.mts`."""
 
 HELD, LEAST_HELD = 0.8, 2
 """Of a source file's words, the share that a file in a folder of built ones has if it was built from it, among others:
@@ -56,7 +61,7 @@ BUILT = frozenset(("build", "builds", "built", "bundle", "bundled", "bundles", "
 """Words of a question that means what was built."""
 
 
-TO_THE_LETTER = ("asked_path", "exact", "message")
+TO_THE_LETTER = ("asked_path", "exact", "message", "frame", "quoted_there")
 """Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
 
 
@@ -96,7 +101,7 @@ def without_bundles(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFil
         first = next((item for item in held if all(item.values.get(signal) for signal in asked)), None)
         if first is not None and len(held) >= LEAST_HELD:
             gone.add(bundle.file.entry_id)
-            first.copies = tuple(sorted((*first.copies, bundle.file.path)))
+            first.copies = tuple(sorted((*first.copies, bundle.file.path, *bundle.copies)))
     return [item for item in ranked if item.file.entry_id not in gone]
 
 
@@ -108,7 +113,7 @@ def _without_translations(
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
     files = [item.file for item in by_entry.values()]
-    for first, others, mark in pages(files, english=terms.meant == terms.text, shown=shown):
+    for first, others, mark in pages(files, english=terms.is_english, shown=shown):
         gone.update(other.entry_id for other in others)
         if others and first.entry_id in shown:
             every = {other.path for other in others} | _other_languages(reader, first, mark, scope)
@@ -133,6 +138,22 @@ def pages(
         ]
         first = plain[0] if plain and english else alike[0][0]
         yield first, [file for file, _ in alike if file is not first and _as_long(file, first)], marks[0]
+
+
+class Folded(NamedTuple):
+    """``gone``: the entries of translations of a page that is there, too. ``translations``: those of each page that
+    stands for some, by its entry."""
+
+    gone: frozenset[int]
+    translations: dict[int, list[FileRow]]
+
+
+def in_one_language(files: Iterable[FileRow], *, english: bool) -> Folded:
+    """Which of these documents, the best first, stand under another that is the same page. As in `pages`."""
+    every = list({file.entry_id: file for file in files}.values())
+    found = {first.entry_id: others for first, others, _ in pages(every, english=english) if others}
+    gone = frozenset(other.entry_id for others in found.values() for other in others)
+    return Folded(gone, found)
 
 
 def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
@@ -163,7 +184,7 @@ def _alike(files: Iterable[FileRow], mark: re.Pattern[str]) -> list[list[tuple[F
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
     found: dict[str, list[tuple[FileRow, _Marked]]] = {}
     for file in files:
-        marked = _marked(file.path, mark)
+        marked = _marked(_MODULE_FORM.sub("", file.path), mark)
         found.setdefault(marked.same, []).append((file, marked))
     return [alike for alike in found.values() if len(alike) > 1]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -122,8 +122,10 @@ def find(wanted: Sequence[Item], text: str, start: int, end: int) -> Matches | N
     present = 0
     forms = _forms(wanted, text, start, end)
     for number, item in enumerate(wanted):
-        pattern = item.pattern if not item.terms else _any_of(forms[number])
-        own = [(*found.span(), number) for found in pattern.finditer(text, start, end)] if pattern else []
+        if item.terms:
+            own = [(at, at + len(word), number) for word in forms[number] for at in _places(word, text, start, end)]
+        else:
+            own = [(*found.span(), number) for found in item.pattern.finditer(text, start, end)]
         if own:
             present += 1
             spans += own
@@ -157,11 +159,14 @@ def _terms_of(word: str) -> frozenset[str]:
     return frozenset(tokenizer.terms_of(word))
 
 
-def _any_of(words: Sequence[str]) -> re.Pattern[str] | None:
-    if not words:
-        return None
-    longest_first = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
+def _places(word: str, text: str, start: int, end: int) -> Iterator[int]:
+    """Where a whole word of the text begins. `str.find` takes a fiftieth of an expression's time."""
+    at = text.find(word, start, end)
+    while at >= 0:
+        after = at + len(word)
+        if not (at and _WORD.match(text, at - 1)) and not (after < end and _WORD.match(text, after)):
+            yield at
+        at = text.find(word, after, end)
 
 
 def _best_line(spans: Sequence[tuple[int, int, int]], breaks: Sequence[int]) -> int:

@@ -11,7 +11,7 @@ import heapq
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import islice
 from operator import itemgetter
 
@@ -70,12 +70,12 @@ class Asked(Struct, frozen=True):
 
 
 class Scan(Struct, frozen=True):
-    """What a scan found. ``best``: paths, the best first. ``files``: how many were scanned. ``left``: how many were
-    not, for lack of time or because of their size. ``files_with``: how many files have each term. ``bytes``: how long
-    the text was."""
+    """What a scan found. ``best``: paths, the best first. ``texts``: the paths that were scanned. ``left``: how many
+    files were not, for lack of time or because of their size. ``files_with``: how many files have each term.
+    ``bytes``: how long the text was."""
 
     best: tuple[str, ...]
-    files: int
+    texts: Set[str]
     left: int
     files_with: Mapping[str, int]
     bytes: int
@@ -151,7 +151,7 @@ def scan(
     ]
     return Scan(
         _best(scored, most, asked.held_back),
-        len(seen),
+        frozenset(path for path, *_ in seen),
         len(in_order) - looked_at,
         dict(zip(terms, holding, strict=True)),
         total,

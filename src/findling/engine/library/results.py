@@ -73,8 +73,8 @@ class Removed(Struct, frozen=True):
 
 class Passage(Struct, frozen=True):
     """One result. ``file_path`` is absolute; ``score`` in [0, 1], of its words alone where it was found ``by_words``;
-    ``modified`` in seconds since 1970. ``fetched``: from
-    elsewhere, so not the user's own words."""
+    ``modified`` in seconds since 1970. ``fetched``: from elsewhere, so not the user's own words. ``translations``: how
+    many of the page's stand under it."""
 
     collection: str
     file_path: str
@@ -88,6 +88,7 @@ class Passage(Struct, frozen=True):
     headings: tuple[str, ...] = ()
     fetched: bool = False
     by_words: bool = False
+    translations: int = 0
 
     @property
     def id(self) -> str:

@@ -20,6 +20,7 @@ from findling.engine.scope import may_be_asked
 from findling.model.errors import EmbedderUnavailable
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Progress
+from findling.search import siblings
 from findling.search.analysis import analyse
 from findling.search.passages import TEXT_CANDIDATES, Near, by_text, near, words_score
 from findling.search.passages import Passage as Chunk
@@ -61,13 +62,15 @@ class LibraryResult(Struct, frozen=True):
 
 class _Place(Struct, frozen=True):
     """A passage of a source, by its file's path in it and its place in the file. ``similarity``: None where only words
-    were compared; then ``rank`` is its place among those, from 1."""
+    were compared; then ``rank`` is its place among those, from 1. ``translations``: how many stand under its page, told
+    of the page's first passage."""
 
     source: Source
     path: str
     index: int
     similarity: float | None
     rank: int
+    translations: int = 0
 
 
 class _Found(Struct, frozen=True):
@@ -196,10 +199,10 @@ class _Asked:
         of_each = Counter(file.collection for file in files)
         similarity = channel.calibration.similarity
         return _Found(
-            [*self._places(nearest.passages, similarity), *by_words.places],
+            [*self._places(nearest.passages, nearest.translations, similarity), *by_words.places],
             nearest.above + by_words.reached,
-            nearest.compared - nearest.above,
-            similarity(nearest.best) if nearest.compared else None,
+            nearest.below,
+            similarity(nearest.best) if nearest.above + nearest.below else None,
             not lacking and all(number <= FEW for number in of_each.values()),
             True,
             lacking,
@@ -234,19 +237,29 @@ class _Asked:
 
     def _by_words(self, query: str, limit: int, files: Sequence[FileRow]) -> _Found:
         """What the text search finds, one passage for each file."""
-        found = by_text(self._searched.index, analyse(query), files)
+        asked = analyse(query)
+        found = by_text(self._searched.index, asked, files)
+        folded = siblings.in_one_language((passage.file for passage in found), english=asked.is_english)
         best: dict[int, Chunk] = {}
         for passage in found:
-            best.setdefault(passage.file.entry_id, passage)
-        places = self._places(list(best.values())[: limit + SPARE])
+            if passage.file.entry_id not in folded.gone:
+                best.setdefault(passage.file.entry_id, passage)
+        places = self._places(list(best.values())[: limit + SPARE], folded.translations)
         return _Found(places, len(best), every=len(found) < TEXT_CANDIDATES)
 
-    def _places(self, found: Sequence[Chunk], similarity: Callable[[float], float] | None = None) -> list[_Place]:
+    def _places(
+        self,
+        found: Sequence[Chunk],
+        translations: Mapping[int, Sequence[FileRow]],
+        similarity: Callable[[float], float] | None = None,
+    ) -> list[_Place]:
         places = []
+        untold = dict(translations)
         for rank, passage in enumerate(found, 1):
             at, own = self._searched.owner(passage.file)
             near = similarity(passage.cosine) if similarity else None
-            places.append(_Place(self._sources[at], own.path, passage.ordinal, near, rank))
+            others = untold.pop(passage.file.entry_id, ())
+            places.append(_Place(self._sources[at], own.path, passage.ordinal, near, rank, len(others)))
         return places
 
 
@@ -279,7 +292,8 @@ def _read(query: str, places: Sequence[_Place], limit: int) -> tuple[list[Passag
             if score is None:
                 score = words_score(query, place.rank, place.path, found[0].content)
             least = min(least, score)
-            shown.append(replace(found[0], score=least, by_words=place.similarity is None))
+            by_words = place.similarity is None
+            shown.append(replace(found[0], score=least, by_words=by_words, translations=place.translations))
         elif (path := place.source.absolute(place.path)) not in unread:
             unread.append(path)
     return shown, unread
