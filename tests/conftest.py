@@ -14,7 +14,9 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import forked_workers
 import sizes
+from findling.reading import worker_process
 from milvus_server import MilvusServer
 from postgresql_server import Server
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from findling.store.postgresql import Database
 
 os.environ["CI"] = "1"  # no question leaves a process behind
+forked_workers.fork_from()
 
 _IN_MEMORY = Path("/dev/shm")
 """Most tests write an index, and each commit waits for the disk several times: a third of the suite's time."""
@@ -71,3 +74,9 @@ def shared_store(postgresql: Server) -> Iterator[Database]:
     database.migrate()
     yield database
     database.close()
+
+
+@pytest.fixture
+def workers_start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes start as they do outside of tests."""
+    monkeypatch.setattr(worker_process, "start", forked_workers.start_anew)

@@ -13,6 +13,8 @@ from functools import cache
 from multiprocessing import forkserver
 from pathlib import Path
 
+import forked_workers
+
 _CONTEXT = multiprocessing.get_context("forkserver")
 
 
@@ -40,7 +42,9 @@ def findling(
     with tempfile.TemporaryDirectory() as folder:
         streams = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(streams[0]).write_text(stdin, encoding="utf-8")
-        process = _CONTEXT.Process(target=_run, args=(arguments, os.fspath(cwd), dict(env), streams))
+        process = _CONTEXT.Process(
+            target=_run, args=(arguments, os.fspath(cwd), dict(env), streams, forked_workers.address())
+        )
         process.start()
         process.join(timeout_s)
         if process.exitcode is None:
@@ -50,7 +54,7 @@ def findling(
     return subprocess.CompletedProcess(arguments, process.exitcode, out, err)
 
 
-def _run(arguments: tuple[str, ...], cwd: str, env: Mapping[str, str], streams: list[str]) -> None:
+def _run(arguments: tuple[str, ...], cwd: str, env: Mapping[str, str], streams: list[str], forks: str) -> None:
     assert "forked_imports" in sys.modules
     os.environ.clear()
     os.environ.update(env)
@@ -66,6 +70,7 @@ def _run(arguments: tuple[str, ...], cwd: str, env: Mapping[str, str], streams: 
     sys.argv = ["findling", *arguments]
     from findling.faces.cli.main import main
 
+    forked_workers.fork_from(forks)
     status = main(arguments)
     sys.stdout.flush()
     sys.exit(status)

@@ -215,7 +215,7 @@ class Failing(reading.pool.Worker):
             self.start().kill()
             return super().ask(files, time_s)
         if self.how == "stopped":
-            self.start().send_signal(signal.SIGSTOP)
+            os.kill(self.start().pid, signal.SIGSTOP)
             return super().ask(files, time_s)
         raise RuntimeError("can't start new thread")
 

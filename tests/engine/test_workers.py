@@ -27,7 +27,10 @@ from findling.reading.pool import Task, WorkerPool
 from findling.store.local.reader import IndexReader
 from findling.store.local.writer import IndexWriter
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc"),
+    pytest.mark.usefixtures("workers_start_anew"),
+]
 
 CODE = b"def answer():\n    return 42\n"
 

@@ -496,6 +496,9 @@ def test_symbol_takes_a_typed_file_and_lines_with_all_options(project: Path, hom
     assert shown[0] == "client.py:10-11  lines  Client.retry_failed"
     assert [row.split()[0] for row in shown[2:-2]] == ["10", "11"]
     assert "src/http/client.py has 19 lines; it has no line 9000." in asked("client.py:9000")[1]
+    assert re.match(r"client\.py:10-11 ", findling("symbol", "http/client.py:10-11", cwd=folder, home=home).stdout)
+    stdout, stderr = asked("src/http/cleint.py:2")
+    assert not stdout and "has the path src/http/cleint.py. Did you mean src/http/client.py?" in stderr
     assert "No file that is searched has the path nowhere.py" in asked("nowhere.py:1")[1]
     assert "No file that is searched has the path" in asked("nowhere\udcff.py:1")[1]
 

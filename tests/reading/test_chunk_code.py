@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.model.types import Chunk, Symbol
 from findling.reading.chunk_code import chunk_code
 from findling.reading.limits import DEFAULT, CodeLimits
+from findling.reading.parsed import Chunk, Symbol
 from findling.reading.spans import MAX_CHUNKS, too_many
 from sizes import size
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from findling.model.types import Chunk
 from findling.reading.chunk_docs import chunk_docs
 from findling.reading.limits import DocLimits
 from findling.reading.outline import outline
+from findling.reading.parsed import Chunk
 from findling.reading.spans import MAX_CHUNKS, locate, too_many
 from sizes import size
 

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.model.reading import Reading
-from findling.model.types import Chunk, SkippedFile, Symbol
+from findling.model.types import SkippedFile
 from findling.reading.chunks import chunk_file
 from findling.reading.limits import DocLimits
 from findling.reading.notebooks import notebook_cells, readable, readable_json
+from findling.reading.parsed import Chunk, Symbol
 from findling.reading.prepare import prepare
 from findling.reading.regions import embedded_regions
 from findling.reading.spans import too_many

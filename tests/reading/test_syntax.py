@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_syntax_samples import EXPECTED, sample
 
-from findling.model.types import Symbol
 from findling.reading import syntax, syntax_tree, syntax_walk
+from findling.reading.parsed import Symbol
 from findling.reading.syntax_walk import MAX_SYMBOLS
 from sizes import size
 

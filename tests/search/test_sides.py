@@ -206,7 +206,12 @@ def test_one_of_several_bundles_and_forms_of_a_module_is_shown(tmp_path: Path) -
     with Engine.open(root=tmp_path) as opened:
         opened.index()
         found = ask(opened, "which price has a stamp by weight and colour")
-    assert sorted(len(hit.copies) for hit in found.hits) == [1, 2]
+        assert sorted(len(hit.copies) for hit in found.hits) == [1, 2]
+        (tmp_path / "queue.js").write_text(QUEUE, encoding="utf-8")
+        (tmp_path / "stamps.js").write_text(STAMPS, encoding="utf-8")
+        opened.index()
+        [copies] = {hit.copies for hit in ask(opened, "how is a letter delivered").hits if len(hit.copies) > 1}
+        assert copies == ("dist/esm/post.js", "dist/node/post.cjs", "dist/post.js")
 
 
 def test_a_place_that_a_trace_names_in_a_bundle_is_shown(engine: Engine) -> None:

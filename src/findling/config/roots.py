@@ -31,13 +31,13 @@ from findling.model.typed_paths import meant
 STORE_NAME: Final = ".findling"
 
 LIVE: Final = "live"
-"""What the folder on disk is called where no branch is."""
+"""The name of the folder on disk in place of a branch's."""
 
 SHORT_COMMIT: Final = 7
-"""Characters of a commit's name that people read."""
+"""Characters of a commit's id that are shown to people."""
 
 MOST_ENTRIES: Final = 2_000
-"""Of a folder, among which repositories are looked for."""
+"""The most entries of a folder that are searched for repositories."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -235,7 +235,7 @@ def _linked_to(worktree: Path) -> Path | None:
 
 
 def _says_bare(repository: Path) -> bool:
-    """Whether its configuration calls it bare, as that of a submodule does not."""
+    """Whether its configuration says that it is bare; a submodule's does not."""
     config = _short_file(repository / "config", _CONFIG_BYTES)
     return config is not None and _BARE.search(config) is not None
 
@@ -389,7 +389,7 @@ def _check_not_protected(folder: Path, remedy: str) -> None:
 
 
 def _protected_name(folder: Path) -> str:
-    """What makes a folder unfit to be indexed unasked, in words; "" for an ordinary folder."""
+    """Why a folder must not be indexed unasked, in words; "" for an ordinary folder."""
     if folder == Path(folder.anchor):
         return "the top of the file system"
     if str(folder) == os.path.realpath(os.path.expanduser("~")):  # noqa: PTH111 - the Path method raises without a home

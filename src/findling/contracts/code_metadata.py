@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROTOCOL_VERSION = "1.0"
 
 LOOKED_AT = 8_000
-"""Files of a tree that is compared with its index for the sake of a refusal: some ten milliseconds."""
+"""The largest tree, in files, that is compared with its index before a refusal; that takes ten milliseconds."""
 
 
 def fields(state: ProtocolState, ref: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ _WORST: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("indexing_status", ("failed", "indexing", "not_indexed", "ready")),
     ("result_completeness", ("partial", "truncated", "complete")),
 )
-"""Several roots together have the state that comes first here."""
+"""For several roots together the first of these states counts that one of them has."""
 
 
 def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -74,13 +74,13 @@ def of_answer(
 
 
 def cut(metadata: dict[str, Any]) -> None:
-    """Say that an answer was cut, where it does not say already that it is partial, which is worse."""
+    """Mark an answer as truncated, unless it is already marked as partial, which is worse."""
     if metadata["result_completeness"] == "complete":
         metadata["result_completeness"] = "truncated"
 
 
 def of_status(root: Root, status: Status) -> dict[str, Any]:
-    """The fields of an answer about the status of the index."""
+    """The fields for an answer about the status of the index."""
     state = protocol_state(
         indexed=status.indexing_status != "not_indexed",
         job_active=active_job(root) is not None,
@@ -94,11 +94,11 @@ def of_status(root: Root, status: Status) -> dict[str, Any]:
 
 
 def of_refusals(workspace: Workspace, ref: object) -> dict[str, Any]:
-    """The fields of a call that was refused: of the ref that it asked for, of all roots together. Never raises."""
+    """The fields for a call that was refused: of the ref that it asked for, in all roots together. Never raises."""
     if isinstance(ref, str) and ref:
         try:
             workspace = workspace.at(ref)
-        except errors.FindlingError as error:  # there is none: what is checked out does not stand in for it
+        except errors.FindlingError as error:  # no such ref: the branch that is checked out is no substitute
             named = isinstance(error, errors.RefNotIndexed | errors.InvalidInput)
             return fields(protocol_state(indexed=False, failed=not named), _shown(ref))
     states = [of_refusal(root) for root in workspace.roots]
@@ -109,13 +109,13 @@ def of_refusal(root: Root) -> dict[str, Any]:
     """The fields of a call that searched nothing. Never raises; looks at the disk only where that is quick."""
     try:
         engine = root.engine
-        _ = root.config  # a wrong one is why a call may have been refused
+        _ = root.config  # a wrong ref may be the reason for the refusal
         coverage = engine.coverage()
         if coverage.files <= LOOKED_AT:
             return of_status(root, engine.status())
     except errors.FindlingError:
         return fields(protocol_state(indexed=False, failed=True), _ref(root))
-    # As everywhere, what was not looked at does not count as fresh.
+    # An index that was not compared with the disk never counts as fresh.
     state = protocol_state(
         indexed=True,
         job_active=root.jobs.active is not None,
@@ -132,7 +132,7 @@ def project_id(root: str) -> str:
 
 
 def _shown(ref: str) -> str:
-    """A name as it was typed, which may be none of a ref."""
+    """The name of the ref as it was typed, whether or not such a ref exists."""
     return "".join(char if char.isprintable() else "\ufffd" for char in ref[: engine.MAX_REF_CHARS])
 
 
@@ -147,7 +147,7 @@ def _ref(root: Root) -> str:
 
 
 def job_facts(job: Job) -> dict[str, Any]:
-    """A job as it is shown. What it changed and how long it took is None while it runs."""
+    """A job as answers show it. Its changes and its duration are None while it runs."""
     facts: dict[str, Any] = {
         "job_id": job.id,
         "ref": job.ref or LIVE,

@@ -1,4 +1,4 @@
-"""What an embedder promises. Knows no provider, and nothing of files, chunks or the index.
+"""The interface of an embedder. Knows no provider, and nothing of files, chunks or the index.
 
 Light: importing it loads neither numpy nor a model.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BUNDLED = "bundled"
 
 IN_PROCESS = (BUNDLED, "local")
-"""Providers that compute in this process; the others are asked over a connection, and may come and go."""
+"""Providers that compute in this process. The others are asked over a connection, which may fail."""
 
 # Enough of the hash that two embedders never share an id in one index, short enough to read.
 _ID_HASH_CHARS = 12
@@ -70,7 +70,7 @@ class Embedder(Protocol):
 
     @property
     def problem(self) -> EmbedderUnavailable | None:
-        """Why the embedder does not answer just now; None if nothing is known to be wrong. Opens no connection."""
+        """Why the embedder does not answer at the moment; None if nothing is known to be wrong. Opens no connection."""
         ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -24,7 +24,7 @@ from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.reading import Reading
-from findling.model.rows import FileRow, SymbolRow
+from findling.model.rows import FileRow, SymbolRow, symbol_rows
 from findling.model.text_encodings import is_text
 from findling.model.types import (
     CHARS_PER_TOKEN,
@@ -348,8 +348,7 @@ def _before(files: sources.RefFiles, changed: sources.ChangedFile, max_bytes: in
     if read is None or isinstance(read, NotRead):
         return []
     made = reading.prepare.prepare(changed.path, read[1])
-    rows = made.symbols if isinstance(made, Reading) else ()
-    return [SymbolRow(0, position, *symbol) for position, symbol in enumerate(rows)]
+    return symbol_rows(0, made.symbols) if isinstance(made, Reading) else []
 
 
 def _is_new(files: sources.RefFiles, path: str) -> bool:

@@ -1,11 +1,12 @@
 """The second pass: vectors for chunks that have none, newest files first, behind the text index.
 
 What is embedded is a chunk in its context: its folders, its file's stem, what encloses it, what it defines. A chunk
-whose text is the same as in an earlier version of the file keeps its vector. A chunk that cannot be embedded has none,
-and costs no other its own.
+whose text is the same as in an earlier version of the file keeps its vector. If one chunk cannot be embedded, the
+others still get their vectors.
 
 Any other embedder than the bundled one may take hours: then the writer role is taken for each commit only, so that
-files that change meanwhile are taken in. What is made of a file before time runs out is kept for the next run.
+files that change meanwhile are taken in. Vectors of a file that are made before time runs out are kept for the next
+run.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from findling.store.local.writer import IndexWriter
 
 _FILES_PER_BATCH = 200
 _GROUP_TEXTS = 256
-"""So many files or texts are gathered before the embedder is asked: enough for full requests, few enough to lose."""
+"""Files or texts that are gathered for one call of the embedder: enough for full requests, few enough to lose."""
 
 _COMMIT_CHUNKS = 20_000
 """Vectors per transaction, about 5 MB."""
 
 _COMMIT_S = 5.0
-"""Between two commits with a slow embedder: what a killed run loses."""
+"""Seconds between two commits with a slow embedder: the work that a killed run loses."""
 
 _COMMIT_WAIT_S = 5.0
 """The least time that a commit waits for another writer, even if the caller would wait less: vectors may have cost
@@ -59,7 +60,7 @@ embedded, so that not every run asks for it again, which may cost money. No unit
 
 
 class EmbeddedFile(Struct, frozen=True):
-    """What became of a file: how many ``chunks`` have vectors now, how many of these were ``kept``, and how many
+    """What the pass did with a file: how many ``chunks`` have vectors now, how many of these were ``kept``, how many
     ``failed``. ``problem`` says why some or all failed."""
 
     path: str
@@ -151,7 +152,7 @@ class _Writing:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """What was made before something failed is worth keeping."""
+        """Vectors that were made before a failure are committed."""
         try:
             self.commit()
         finally:
@@ -184,7 +185,7 @@ class _Writing:
         self._committed_at = time.monotonic()
 
     def _take(self, wait_s: float = 0.0) -> IndexWriter:
-        """The writer role, waited for as long as the opener does, and at least ``wait_s``."""
+        """The writer, after waiting for it as long as the opener does, and at least ``wait_s``."""
         until = time.monotonic() + wait_s
         while True:
             try:
@@ -196,7 +197,7 @@ class _Writing:
             time.sleep(_POLL_S)
         if writer.identity != self._identity:
             writer.close()
-            self._rows, self._begun, self._chunks = [], [], 0  # of entries that are gone
+            self._rows, self._begun, self._chunks = [], [], 0  # vectors whose entries are gone
             raise errors.IndexBusy(
                 "Another process rebuilt the index in the meantime.", remedy="Run the embedding again."
             )
@@ -242,7 +243,7 @@ class _Gathering:
         self._anew = anew
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
-        """The next files to embed, with texts enough for some requests, and how many of ``waiting`` were looked at."""
+        """The next files to embed, with enough texts for some requests; and how many of ``waiting`` were looked at."""
         group: list[_File] = []
         texts = taken = 0
         # a folder is opened anew for each group: the embedder may take long
@@ -330,8 +331,8 @@ _FAILED_BEFORE = "It failed at the start of this file."
 
 
 def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
-    """Vectors as they are stored, of all texts or, when time runs out, of the first; and by a text's place why it has
-    none."""
+    """The vectors as they are stored, of all texts or, when time runs out, of the first ones; and for each text without
+    one its place and the reason."""
     made = embedder.embed_batch(texts, deadline=deadline)
     return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
 

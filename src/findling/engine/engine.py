@@ -59,23 +59,24 @@ if TYPE_CHECKING:
     from findling.store.local.sqlite_export import Exported
 
 _ALONE = "findling-file-"
-"""What the names of temporary folders with the index of a single file begin with."""
+"""The prefix of temporary folders with the index of a single file."""
 
 _LEFT_BEHIND_S = 3600.0
-"""The age at which such a folder is one that a killed process has left."""
+"""Older temporary folders were left behind by killed processes."""
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
 
 GREP_LINES = 10_000
-"""Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
+"""The most lines that `Engine.grep` returns by default, some ten megabytes. `Engine.grep_stream` needs no limit."""
 
 _Answer = TypeVar("_Answer")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _mends(method: _Method) -> _Method:
-    """The method, done again when it comes upon damage in the index, which is removed before (`OpenStore.mending`)."""
+    """The method; if it finds the index damaged, the index is removed and the method called again
+    (`OpenStore.mending`)."""
 
     @wraps(method)
     def called(self: Engine, /, *args: Any, **options: Any) -> Any:
@@ -98,7 +99,7 @@ class Engine(Questions):
         self._store = store
         self._refs: dict[str, Engine] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        """What holds an index that is not to stay."""
+        """The temporary folder of an index that is deleted at the end."""
 
     @classmethod
     def open(
@@ -124,7 +125,7 @@ class Engine(Questions):
         location = roots.store_location(found.root, cache=cache, create=False)
         # Nothing is open yet, so an engine that another is made from needs no closing.
         engine = cls(of_folder(found.root, location.directory, folder=found.scope, cache=cache), config=config)
-        with suppress(errors.ConfigError):  # what is wrong is said when something first depends on it
+        with suppress(errors.ConfigError):  # an error in it is raised when something first depends on it
             if (url := engine._store.configuration.store_url) is not None:
                 engine._store = RemoteStore(engine._store, url)
             elif file_alone and ref is None and not engine._store.exists and (found.root / found.scope).is_file():
@@ -151,7 +152,7 @@ class Engine(Questions):
 
     @property
     def root(self) -> Path:
-        """The folder that paths are relative to."""
+        """The folder from which paths are relative."""
         return self._store.root
 
     @property
@@ -180,32 +181,32 @@ class Engine(Questions):
 
     @property
     def texts(self) -> Path | Files:
-        """Where answers read their lines: the root, or a commit's files; for the engine's thread."""
+        """Where answers read lines of files: the root, or a commit's files. For the engine's thread."""
         return self._store.source
 
     def new_files(self) -> Files:
-        """The files that are searched, to be read in any one thread, and closed there."""
+        """The searched files, opened anew for any one thread, which has to close them."""
         return self._store.new_files()
 
     @property
     def config(self) -> Config:
-        """What is obeyed here. Raises `ConfigError`."""
+        """The configuration. Raises `ConfigError`."""
         return self._store.configuration.effective
 
     @property
     def wanted(self) -> DiscoveryOptions:
-        """Which files are indexed here. Raises `ConfigError`."""
+        """Which files are to be indexed. Raises `ConfigError`."""
         return self._store.configuration.wanted
 
     @property
     def log_level(self) -> str:
-        """The configured level, '' where nothing at all is configured. Raises `ConfigError`."""
+        """The configured level of the log, '' if nothing at all is configured. Raises `ConfigError`."""
         config = self._store.configuration.config
         return config.log.level if config else ""
 
     @property
     def auto_index(self) -> bool:
-        """Whether a question takes in what changed, as it does unless the configuration forbids it."""
+        """Whether a question indexes changed files first, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
 
     @property
@@ -323,7 +324,7 @@ class Engine(Questions):
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
-        if isinstance(self._store, RemoteStore):  # a generation is of the whole folder
+        if isinstance(self._store, RemoteStore):  # a shared store takes whole folders only
             return self._store.fill(embed=True, on_progress=progress or (lambda _: None))
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
@@ -338,7 +339,7 @@ class Engine(Questions):
         return self._store.database.url if isinstance(self._store, RemoteStore) else ""
 
     def delete_published(self) -> bool:
-        """Delete what is searched from its shared store; whether there was anything."""
+        """Delete the searched collections from the shared store; tells whether there were any."""
         assert isinstance(self._store, RemoteStore)
         return self._store.delete()
 
@@ -392,7 +393,7 @@ class Engine(Questions):
         return parts.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
-        """What there is to say of the embedding model before the first question.
+        """Notes about the embedding model for the start of a server.
 
         Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
         """
@@ -407,7 +408,7 @@ class Engine(Questions):
         if not self._store.exists:
             return
         self._store.ready_to_read()
-        # Its own: questions may be asked meanwhile.
+        # A reader of its own, as questions may be asked meanwhile.
         reader = store.IndexReader(self._store.directory, *self.manifest_key)
         try:
             with reader.snapshot():
@@ -508,7 +509,7 @@ class Engine(Questions):
         return parts.state.status(self._store if ref is None else self.at(ref).store, unlisted=unlisted)
 
     def health(self) -> Health:
-        """Whether what answers rest on is there and can be read."""
+        """Whether the folder and its index are there and can be read."""
         return parts.state.health(self._store)
 
     @property
@@ -533,7 +534,7 @@ class Engine(Questions):
         return paths_like(self._store, path)
 
     def never_indexed(self) -> Coverage:
-        """The coverage of an answer where nothing of what is searched is indexed yet."""
+        """The coverage of an answer while nothing is indexed yet."""
         return parts.state.never_indexed(self._store)
 
     def listed(self) -> tuple[set[str], set[str]]:
@@ -580,12 +581,12 @@ class Engine(Questions):
             return [file.path for file in scope.of_files(below, lambda _: scope.tags)]
 
     def document_model(self, query: str = "") -> DocumentModel:
-        """The model that documents are asked with, for a question that will be. May open it."""
+        """The model that the next question to documents will use. May open it."""
         return parts.documents.model(self._store, query)
 
     @property
     def fingerprint(self) -> Fingerprint | None:
-        """Of the embedder that answers here, None when none does. Opens it."""
+        """The fingerprint of the embedder, None if there is none. Opens it."""
         embedder = self._store.semantics.embedder()
         return embedder.fingerprint if embedder is not None else None
 
@@ -595,7 +596,7 @@ class Engine(Questions):
         return self._store.semantics.problem
 
     def coverage(self) -> Coverage:
-        """What a question would be searched in, as the index is."""
+        """The coverage that a question to the present index would have."""
         if not self._store.searchable:
             return self.never_indexed()
         self._store.close_if_replaced()

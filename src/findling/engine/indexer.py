@@ -47,8 +47,8 @@ _TASK_BYTES = 256_000
 
 _TASK_FILES = 64
 
-_WORKER_BYTES = 1_000_000
-"""Source text for which another worker is worth its start: so much is read in the time that starting takes."""
+_WORKER_BYTES = 500_000
+"""Source text for which another worker is worth its start: in the time that starting takes about as much is read."""
 
 _COMMIT_BYTES = 48_000_000
 """Source text per transaction. Each commit costs about 0.2 s and a segment of the text index; a kill loses one."""

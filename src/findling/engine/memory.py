@@ -1,6 +1,5 @@
-"""Memory that is free again, handed back to the system: the allocator keeps it otherwise, for each thread apart.
-
-Must not know what it was used for.
+"""Hands freed memory back to the system; otherwise the allocator keeps it, for each thread apart. Must not know what it
+was used for.
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ from functools import cache
 from typing import Any
 
 ARENAS = 2
-"""Pools that threads share for their memory. By default each thread of a server has its own, and each keeps some."""
+"""Memory pools that all threads share. By default each thread has its own, and each keeps some memory."""
 
 _M_ARENA_MAX = -8
 """glibc's number for it."""
 
 
 def expect_to_idle() -> None:
-    """For a process that waits most of the time: called once, before there are threads."""
+    """Set up a process that waits most of the time. Called once, before there are threads."""
     if (libc := _glibc()) is not None:
         libc.mallopt(_M_ARENA_MAX, ARENAS)
 
 
 def give_back() -> None:
-    """Hand back what nobody needs any more; some milliseconds. Does what can be done on this system."""
+    """Hand unused memory back, as far as this system allows it; takes some milliseconds."""
     gc.collect()
     if (libc := _glibc()) is not None:
         libc.malloc_trim(0)
@@ -32,7 +31,7 @@ def give_back() -> None:
 
 @cache
 def _glibc() -> Any:
-    """The C library where it is GNU's, whose allocator can be asked; else None."""
+    """The C library if it is GNU's, whose allocator can be told to; else None."""
     if sys.platform != "linux":
         return None
     import ctypes

@@ -1,6 +1,5 @@
-"""Refs: what a branch, tag or commit means here, the store of one, and its freshness, which is its commit's id.
-
-What is checked out is the folder on disk and not a ref's. Knows no answers.
+"""Refs: finds the commit that a branch or tag names, opens its store, and tells whether it is fresh. The branch that is
+checked out is searched as the folder on disk, not as a ref. Knows no answers.
 """
 
 from __future__ import annotations
@@ -26,22 +25,23 @@ if TYPE_CHECKING:
     from findling.sources.git_objects import RefFiles
 
 MAX_REF_CHARS: Final = 300
-"""A longer name is nobody's."""
+"""No branch or tag has a longer name."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SHOWN_NAMES = 3
 _NAMES_BYTES = 4_000_000
-"""Names of a repository's branches and tags that are compared with one that is not there."""
+"""Bytes of branch and tag names that are read to suggest one for a name that does not exist."""
 
 _COMPARED_NAMES = 500
-"""Of these as many are compared letter by letter, which would take three seconds for 50,000."""
+"""How many of these names are compared letter by letter; comparing 50,000 would take three seconds."""
 
 
 # --- names --------------------------------------------------------------------------------------------------------
 
 
 def find_ref(root: Path, asked: str | None) -> Ref | None:
-    """What ``asked`` means; None for the folder on disk: nothing asked, ``live``, and what is checked out.
+    """The ref that ``asked`` names. None means the folder on disk: for None, ``live`` and the branch that is checked
+    out.
 
     Raises `RefNotIndexed` for what is no branch, tag or commit here.
     """
@@ -121,7 +121,7 @@ def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
 
 
 def _likely(asked: str, names: Sequence[str]) -> Sequence[str]:
-    """The names to compare letter by letter: those of about the same letters and length."""
+    """The names to compare letter by letter: those with about the same letters and length as ``asked``."""
     if len(names) <= _COMPARED_NAMES:
         return names
     from heapq import nsmallest
@@ -136,7 +136,7 @@ def _likely(asked: str, names: Sequence[str]) -> Sequence[str]:
 
 
 class RefStore(OpenStore):
-    """The store of a folder's commit; configuration and place are those of ``base``."""
+    """The store of a commit; it has the configuration and the place of ``base``, its folder's store."""
 
     lasting = True
 
@@ -161,7 +161,7 @@ class RefStore(OpenStore):
         try:
             return len(sources.list_tree(self.root, self.ref.commit_id, self.configuration.wanted).files)
         except errors.RefNotIndexed:
-            return 0  # whoever indexes it is told why
+            return 0  # indexing tells why
 
     def new_files(self) -> sources.RefFiles:
         return sources.RefFiles(self.root, self.ref.commit_id)
@@ -190,7 +190,8 @@ class RefStore(OpenStore):
 
 
 def up_to_date(store: RefStore) -> bool:
-    """Whether the commit is indexed as a whole, as the configuration wants it now, but for what git still lacks."""
+    """Whether all files of the commit that the configuration asks for are indexed, except those whose objects git still
+    lacks."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
@@ -204,7 +205,7 @@ def up_to_date(store: RefStore) -> bool:
 
 
 def unlistable(store: RefStore) -> str:
-    """For people: why git cannot list the commit's files, and what helps; '' where it can. As slow as listing them."""
+    """A sentence on why git cannot list the commit's files and what helps; '' if it can. As slow as listing them."""
     try:
         sources.check_listable(store.root, store.ref.commit_id)
     except errors.RefNotIndexed as error:
@@ -213,7 +214,7 @@ def unlistable(store: RefStore) -> str:
 
 
 def _objects_came(root: Path, synced_at: str) -> bool:
-    """Whether the repository was given objects since: perhaps those that were missing."""
+    """Whether the repository got new objects since, which may be the missing ones."""
     from datetime import datetime
 
     return sources.objects_changed_at(root) > datetime.fromisoformat(synced_at).timestamp()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Repositories(Engines):
-    """What asks a folder's repositories. The engines are closed with this object."""
+    """The repositories of a folder, opened to be asked together. The engines are closed with this object."""
 
     def __init__(self, root: Path, engines: Mapping[str, Engine], left_out: int) -> None:
         """``left_out``: how many more repositories are in the folder."""
@@ -29,8 +29,8 @@ class Repositories(Engines):
         self.left_out = left_out
 
     def why(self, path: str) -> Explanation:
-        """As `Engines.why`; of the folder itself what holds for all that is in it, without the repositories that are
-        asked themselves among what is left out."""
+        """As `Engines.why`. Asked about the folder itself, it explains the whole folder; repositories that are searched
+        on their own do not count as left out."""
         if path != roots.BESIDE:
             return super().why(path)
         found = {name: engine.why(path) for name, engine in self.engines.items()}
@@ -60,7 +60,8 @@ class Repositories(Engines):
 
 
 def repositories_of(opened: Engine) -> Repositories | None:
-    """The repositories in the folder of an engine; None where it is one itself, holds none, or was narrowed."""
+    """The repositories in the folder of an engine; None if it is a repository itself, holds none, or only a part of it
+    is searched."""
     if opened.scope or opened.ref is not None or opened.is_shared:
         return None
     folders, left_out = roots.projects_in(opened.root)
@@ -74,12 +75,13 @@ def repositories_of(opened: Engine) -> Repositories | None:
 
 
 def without_known(skipped: Iterable[SkippedFile], root: Path, known: Container[Path]) -> tuple[SkippedFile, ...]:
-    """What is left out below a root, without the repositories that are asked themselves."""
+    """The files that are left out below a root, except the repositories that are searched on their own."""
     return tuple(file for file in skipped if file.reason != "nested_repository" or root / file.path not in known)
 
 
 def status_of(opened: Engine, known: Container[Path]) -> Status:
-    """As `Engine.status` with what is ``unlisted``, without the ``known`` repositories that are asked themselves."""
+    """As `Engine.status` with ``unlisted``; the ``known`` repositories, which are searched on their own, do not count
+    as left out."""
     status = opened.status(unlisted=True)
     skipped = without_known(status.skipped, opened.root, known)
     counts = Counter(status.coverage.skipped) - Counter(nested_repository=len(status.skipped) - len(skipped))

@@ -1,4 +1,4 @@
-"""Which files a question is about: names and paths as they are typed, and what lies in a folder. Searches nothing."""
+"""Which files a question is about: resolves the names and paths that users type. Searches nothing."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
 _NAME_BYTES = 255
-"""Of one name in a path: file systems take no more."""
+"""The longest name in a path that file systems allow."""
 
 _PATH_CHARS = 3_000
-"""Of a path; systems take some 4,000 bytes together with the root's."""
+"""The longest path; systems allow some 4,000 bytes together with the root's."""
 
 
 def nothing_here(store: OpenStore, files: int) -> list[str]:
-    """What there is to say of a folder that is no work tree and of which no ``files`` are indexed."""
+    """Sentences for the user of a folder that is no work tree and has no indexed ``files``."""
     return [NOTHING_CHECKED_OUT] if not files and not isinstance(store, RefStore) and roots.is_bare(store.root) else []
 
 
@@ -88,7 +88,7 @@ def relative(root: Path, path: StrPath) -> str:
 
 
 def paths_from(root: Path, path: str) -> list[str]:
-    """What a path may mean as the index writes it: from the working directory, or else from the root."""
+    """The indexed paths that a typed path may mean: from the working directory first, then from the root."""
     found: list[str] = []
     for base in (Path.cwd(), root):
         with suppress(errors.InvalidInput):
@@ -99,7 +99,7 @@ def paths_from(root: Path, path: str) -> list[str]:
 def may_be_asked(
     folder: str, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
 ) -> Callable[[str], bool]:
-    """Whether a question with these filters may be about the file at a path, as far as its name tells."""
+    """A test for paths: whether a question with these filters can be about the file, judged by its name."""
     matches, wanted = glob_matcher(path_globs), language_id(language)
 
     def may(path: str) -> bool:
@@ -114,24 +114,26 @@ def may_be_asked(
 
 
 # --- unmatched ----------------------------------------------------------------------------------------------------
-# Questions whose filters no file passes: that it is so, and what is nearest to what was meant.
+# Questions whose filters match no file: says so, and suggests the nearest filter.
 
 _COMMONEST = 2
-"""Languages that are named where none of the files is of the one asked for."""
+"""So many languages are named if no file has the one that was asked for."""
 
 _MOST_PATH_CHARS = 300
-"""Of a path that is compared with others."""
+"""Longer paths are not compared with others."""
 
 _LISTING_S = 1.0
-"""Time for listing the files of a folder without a whole index, where one of them may have been meant."""
+"""The time for listing a folder whose index is not complete."""
 
 _FOLDERS = 6
-"""Folders that are named where none is like the one asked for."""
+"""So many folders are named if none is like the one that was asked for."""
 
 
 def paths_like(store: OpenStore, path: str) -> list[str]:
-    """The files nearest to a path that is none, the best first; none for one that is there, or no path. Without a whole
-    index they are listed for it, as far as there is time."""
+    """The files nearest to a path that does not exist, the best first; none if it exists or is not a path.
+
+    If the index is not complete, the folder is listed as well, as far as there is time.
+    """
     if len(path) > _MOST_PATH_CHARS or os.path.lexists(store.root / path):
         return []
     known, is_whole = set[str](), False
@@ -201,7 +203,7 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
 
 
 def _nearest_of(path_globs: Sequence[str], files: Sequence[str]) -> list[str]:
-    """Files and folders like what globs begin with."""
+    """Files and folders that are like the fixed beginnings of globs."""
     asked = [re.split(r"[*?\[{]", glob, maxsplit=1)[0].rstrip("/") for glob in path_globs if not glob.startswith("!")]
     found = [near for each in asked if each for near in search.nearest_paths(each, search.with_folders(files))]
     return list(dict.fromkeys(path for _, path in sorted(found, key=lambda near: (-near[0], near[1]))))[

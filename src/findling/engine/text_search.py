@@ -1,6 +1,6 @@
-"""An exact search of a root: what the index has as it stands on disk is proposed by the index, the rest is read.
-
-So it needs no index, waits for none, and never writes. What indexing leaves out is left out here too, and said.
+"""An exact search of a root: for files that are indexed as they stand on disk, the index rules out those that cannot
+match; all others are read. So the search works without an index, waits for none, and never writes. It leaves out what
+indexing leaves out, and says so.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from findling.sources.selection import Found
 
 NOT_INDEXED: Final = -1
-"""The blob of a file that no index has as it is now."""
+"""The blob id of a file that is not indexed as it is now."""
 
 _HEAD_BYTES = 4096
-"""How much of a file its language is judged by."""
+"""Bytes of a file from which its language is told."""
 
 
 def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], options: GrepOptions) -> search.GrepRequest:
-    """The request that a caller's options make, within ``folder`` unless they name paths."""
+    """The request for a caller's options, within ``folder`` unless they name paths."""
     language = options.get("language")
     names = (language,) if isinstance(language, str) else tuple(language or ())
     paths = tuple(options.get("paths", ())) or ((folder,) if folder else ())
@@ -55,7 +55,7 @@ def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], opti
 
 
 _OTHERWISE: Final = ("context", "language", "paths", "path_globs", "within", "tests", "sort")
-"""Options that are no fields of a request."""
+"""The options that are no fields of a request."""
 
 
 def _language(name: str) -> str:
@@ -76,13 +76,13 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
         return _opened(store, request, None if show_secrets else _indexed(store), by_time, show_secrets)
     except errors.IndexUnavailable as error:
         if isinstance(error, IndexDamaged):
-            store.damage = error.message  # the next question that may write builds it anew
+            store.damage = error.message  # damage is left to the next question that may write
         store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead.")
         return _opened(store, request, None, by_time, show_secrets)
 
 
 def _indexed(store: OpenStore) -> KeptIndex | None:
-    """The index, if there is anything in it that can be relied on."""
+    """The index, if there is one and it is not damaged."""
     if not store.exists:
         return None
     store.ready_to_read()
@@ -122,8 +122,8 @@ class _Told(NamedTuple):
 
 
 class _Listed(NamedTuple):
-    """What stands in a root now. ``files``: those to read, ``in_order`` of paths or not; ``known``: the paths of the
-    indexed files that have not changed. ``told`` is whole at the end of the files."""
+    """The files in a root as they are now. ``files``: those to read, ``in_order`` of paths or not; ``known``: the paths
+    of the indexed files that have not changed. ``told`` is whole at the end of the files."""
 
     files: Iterable[Found]
     known: Set[str]
@@ -222,7 +222,7 @@ class SearchedFiles:
         return [row for row in rows if listed.told.skipped is None or row.path in listed.known]
 
     def left_out(self, scope: Scope) -> tuple[SkippedFile, ...]:
-        """What is not searched, as far as listing tells; a folder's path ends with ``/``."""
+        """The files that are not searched, as far as the listing tells; a folder's path ends with ``/``."""
         allowed = scope.path_filter()
         self._all_to_read()
         every = (*(self._listed.told.skipped or ()), *self._documents, *self._left_out_by_index)

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 NOT_YET = "not_indexed_yet"
-"""The reason of a file that the next look takes in."""
+"""The reason for a file that the next look at the disk takes in."""
 
 
 class Explanation(Struct, frozen=True):
@@ -92,7 +92,7 @@ class Scores(Struct, frozen=True):
 
 
 class FlagScores(Struct, frozen=True):
-    """What the low-confidence flag is worth: ``recall`` of the ``no_answer`` queries without an answer,
+    """How good the low-confidence flag is: ``recall`` of the ``no_answer`` queries without an answer,
     ``false_alarm`` of those ``answered`` within the first five results."""
 
     no_answer: int
@@ -169,8 +169,8 @@ class Compared(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What an evaluation comes to: of which run, the runs it is compared with, the files that were written, and what
-    there is to say of where the questions come from."""
+    """The result of an evaluation: its run, the runs that it is compared with, the files that were written, and notes
+    on where the questions come from."""
 
     name: str
     evaluation: Evaluation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from findling.model import tokenizer
@@ -12,14 +12,15 @@ from findling.model.text_encodings import CONVERTED
 from findling.model.types import SYMBOL_KINDS
 
 _SQUASHED_REMEMBERED = 50_000
-"""Names whose key is remembered: 10 MB, and a repository's names repeat."""
+"""So many names have their key remembered, which takes 10 MB: a repository's names repeat."""
 
 _KINDS = {kind: place for place, kind in enumerate(SYMBOL_KINDS)}
 
 
 class FileRow(NamedTuple):
-    """A file of the manifest. The term counts are what BM25 normalises by. ``other_encoding``: what it is read by, None
-    for UTF-8. ``collection``: what its path begins with where several are searched as one, '' elsewhere."""
+    """A file of the manifest. The term counts are what BM25 normalises by. ``other_encoding``: its encoding, None for
+    UTF-8. ``collection``: if several collections are searched as one, the first part of its path, which names its own;
+    else ''."""
 
     entry_id: int
     blob_id: int
@@ -36,12 +37,12 @@ class FileRow(NamedTuple):
 
     @property
     def own_path(self) -> str:
-        """The path inside of its collection: what a collection is called says nothing of what is in it."""
+        """The path inside its collection, without the collection's name, which says nothing about the file."""
         return self.path[len(self.collection) + 1 :] if self.collection else self.path
 
     @property
     def converted(self) -> bool:
-        """Whether its text is not its bytes' (a PDF), and is kept in the index (`IndexReader.doc_text`)."""
+        """Whether its text was converted (from a PDF) and is kept in the index (`IndexReader.doc_text`)."""
         return self.other_encoding == CONVERTED
 
 
@@ -67,6 +68,11 @@ class SymbolRow(NamedTuple):
     def squashed(self) -> str:
         """The key under which spellings of the name meet (`tokenizer.squash`)."""
         return squashed(self.name)
+
+
+def symbol_rows(blob_id: int, symbols: Iterable[Symbol]) -> list[SymbolRow]:
+    """The definitions of a content as rows."""
+    return [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(symbols)]
 
 
 @remembered(_SQUASHED_REMEMBERED)

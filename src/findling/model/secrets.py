@@ -231,18 +231,35 @@ def _entropy(value: bytes) -> float:
     return -sum(times / size * math.log2(times / size) for times in Counter(value).values())
 
 
-_PLACEHOLDER: Final = (
-    rb"(?i)example|placeholder|dummy|sample|changeme|change[_-]me|change[_-]?this|redacted|x{5}|0{8}|1{6}|\*{3}|\.{3}"
-    rb"|a{9}|a1b2c3|SflKxwRJSMeKKF2QT4|12345|23456789|98765|abcdef[g0-]|abcd1234|qwerty|deadbeef|cafebabe|foobar|insert|replace|your[_-]?"
-    rb"|never[_-]?use|not[_-]?a?[_-]?(?:real|valid|secret)|invalid|fake|mock|todo"
-)
-
-
 def _varies(value: bytes) -> bool:
     """Whether a value of the right shape can be a real one: neither a placeholder nor one character again and again."""
     return _entropy(value) >= min(_LEAST_ENTROPY, math.log2(len(value)) - 1) and not _bytes_pattern(
         _PLACEHOLDER
     ).search(value)
+
+
+# --- words that no secret holds --------------------------------------------------------------------------------
+# The less the place of a value says, the more words rule it out.
+
+_PLACEHOLDER: Final = (
+    rb"(?i)example|placeholder|dummy|sample|changeme|change[_-]me|change[_-]?this|redacted|x{5}|0{8}|1{6}|\*{3}|\.{3}"
+    rb"|a{9}|a1b2c3|SflKxwRJSMeKKF2QT4|12345|23456789|98765|abcdef[g0-]|abcd1234|qwerty|deadbeef|cafebabe|foobar|insert|replace|your[_-]?"
+    rb"|never[_-]?use|not[_-]?a?[_-]?(?:real|valid|secret)|invalid|fake|mock|todo"
+)
+"""No secret of any kind holds one of these: they stand for a value that the reader has to fill in."""
+
+_DUMMIES: Final = (
+    rb"(?i)pass|secret|test|admin|user|foo|bar|demo|1234|abc|qwert|hunter|letmein|welcome|login|token|key|root|guest"
+    rb"|default|none|null|true|false|string|value|hello|world|name|some|correct|horse|xxx|spring|django|flask"
+)
+"""A value that only its name makes a secret holds none of these either."""
+
+_NO_PASSWORD: Final = (
+    rb"(?i)postgres|mysql|mariadb|mongo|redis|rabbit|elastic|minio|oracle|developer|local|required|optional|abled|unset|empty"
+    rb"|hidden|prompt|random|generated|undefined|unknown|anonymous|x-oauth"
+)
+"""A password that may be a plain word is none of these: services whose name is their default password, and words that
+say what stands there."""
 
 
 # --- what is assigned to a name that says so ------------------------------------------------------------------
@@ -252,8 +269,18 @@ _VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>(?:\w{4}[ ]){3,5}
     |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000}+))"""
 """A quoted one may be four to six groups of four, as passwords that are made for one program."""
 
-_GIVEN: Final = (
-    rb"""(?xi)(?P<name>[\w.-]{0,30}+)(?:
+
+def _given(quoted: bytes = rb"(?:(?:-p|is)[ \t]{1,4})?", *, in_word: bool = True) -> bytes:
+    """What follows a name's telling part, up to the value: in code, configuration, JSON, XML, calls with both in
+    quotes, entries of "name" and "value", parameters with a default.
+
+    ``quoted``: what may stand before a value in quotes that nothing assigns. ``in_word``: the telling part need not end
+    its word. A value in the group ``command`` counts only if a command sets it."""
+    name = rb"(?P<name>" if in_word else rb"(?![a-z])(?P<name>"
+    return (
+        rb"(?xi)"
+        + name
+        + rb"""[\w.-]{0,30}+)(?:
       \\?["'`]?\]?[ \t]{0,9}
         (?:(?::[ \t]?|(?=[&a-z]{1,9}+[ ])|(?=&'))(?:&(?:'\w{1,9}[ ])?)?[a-z]{2,9}\??[ \t]{0,2}(?==))?
         (?::=|=>|\?\?=|=|:)[ \t]{0,9}(?:!!?\w{2,9}[ ]|ConvertTo-SecureString[ ](?:-String[ ])?)?\\?
@@ -264,13 +291,14 @@ _GIVEN: Final = (
         ["']?(?:value|default)["']?[ \t]{0,9}[:=][ \t]{0,9}
     | >(?=[^<>\s]{8,4000}+</)
     | </key>\s{0,40}<string>
-    | [ \t]{1,4}(?:(?:-p|is)[ \t]{1,4})?(?=["'`])
+    | [ \t]{1,4}"""
+        + quoted
+        + rb"""(?=["'`])
     | (?P<command>[ \t]{1,4})(?=\S{8,4000}[ \t]{0,9}(?:\r?\n|\Z))
     )"""
-    + _VALUE
-)
-"""What follows a name's telling part, up to the value: of code, configuration, JSON, XML, calls with both in quotes,
-entries of "name" and "value", parameters with a default. Behind ``command`` it is a value only if a command sets it."""
+        + _VALUE
+    )
+
 
 _SETS: Final = rb"(?i)(?:^|\n)[ \t]*(?:env|setx|setenv|set[ ]-\w{1,3})[ \t]+\S*\Z"
 
@@ -326,11 +354,10 @@ _HARMLESS: Final = (
 """In a name: its value is about a secret, or none."""
 
 
-_GIVEN_TO_ALL: Final = _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1)
-"""Where a name's telling part ends its word."""
-
-_PASSED: Final = _GIVEN_TO_ALL.replace(rb"(?:(?:-p|is)[ \t]{1,4})?", rb"-p[ \t]{1,4}")
-"""A quoted word behind the word "pass" is mostly what somebody shall pass."""
+_GIVEN: Final = _given()
+_GIVEN_TO_WORD: Final = _given(in_word=False)
+_PASSED: Final = _given(rb"-p[ \t]{1,4}", in_word=False)
+"""A quoted word behind the word "pass" is mostly an argument that somebody passes, except behind ``-p``."""
 
 
 class _Finder(NamedTuple):
@@ -356,7 +383,7 @@ _FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
     b"token": (_Finder(b"token", _GIVEN),),
     b"key": (_Finder(b"key", _GIVEN, _opens_something),),
     b"auth": (
-        _Finder(b"auth", _GIVEN_TO_ALL, _is_part),
+        _Finder(b"auth", _GIVEN_TO_WORD, _is_part),
         _Finder(b"auth", _HEADER),
     ),
     b"://": (_Finder(b"://", _ADDRESS, rule="password", login=True), _Finder(b"://", _USER)),
@@ -374,7 +401,7 @@ def _assigned(text: bytes) -> Iterator[_Span]:
     for beginning, finders in _FINDERS.items():
         if places := list(_places(lowered, beginning)):
             for finder in finders:
-                yield from _given(text, lowered, places, finder)
+                yield from _values_given(text, lowered, places, finder)
             if beginning == b"key":
                 if any(text.startswith(b"PRIVATE ", at - 8) for at in places):
                     yield from _private_keys(text)
@@ -388,8 +415,8 @@ def _assigned(text: bytes) -> Iterator[_Span]:
                 yield from _kubernetes(text)
 
 
-def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> Iterator[_Span]:
-    """Of one finder, at the places where its telling part may stand."""
+def _values_given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> Iterator[_Span]:
+    """The secrets that one finder finds at the places where its telling part may stand."""
     telling, fits, match = finder.telling, finder.fits, _bytes_pattern(finder.follows).match
     size, after = len(telling), 0
     for at in places:
@@ -437,11 +464,6 @@ def _is_set(text: bytes, at: int, start: int, end: int) -> bool:
 
 _CHOSEN: Final = rb"[A-Za-z0-9!@#%^*+?~_.-]{8,64}"
 _IN_ADDRESS: Final = rb"[!-~]{8,64}"
-_NO_PASSWORD: Final = (
-    rb"(?i)postgres|mysql|mariadb|mongo|redis|rabbit|elastic|minio|oracle|developer|local|required|optional|abled|unset|empty"
-    rb"|hidden|prompt|random|generated|undefined|unknown|anonymous|x-oauth"
-)
-"""In place of a password: the name of a service that has it as its default, or of what it is."""
 
 
 def _is_chosen(value: bytes, written: bytes = _CHOSEN) -> bool:
@@ -526,12 +548,6 @@ _MOST_WORDS: Final = 0.5
 _TURNS: Final = rb"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])"
 _UUID: Final = rb"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _CLASSES: Final = (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!@#%^*+?~$=]")
-_DUMMIES: Final = (
-    rb"(?i)pass|secret|test|admin|user|foo|bar|demo|1234|abc|qwert|hunter|letmein|welcome|login|token|key|root|guest"
-    rb"|default|none|null|true|false|string|value|hello|world|name|some|correct|horse|xxx|spring|django|flask"
-)
-
-
 _OPENED_BY_UUIDS: Final = (
     rb"(?i)heroku|hubspot|kucoin|snyk|squarespace|codecov|railway|secret(?!s)|passw|api[_-]?(?:key|token)|(?:access|auth|server|hec)[_-]?token"
     rb"|(?-i:[A-Z]_TOKEN\Z)"

@@ -19,7 +19,7 @@ LEVELS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 35, 50, 80)
 
 _LEVEL_OF = tuple(bisect_right(LEVELS, count) - 1 for count in range(LEVELS[-1] + 1))
 _LOOKUP_STEPS = 4
-"""Words that are gone through in the time of one bisection."""
+"""So many words are scanned in the time of one bisection."""
 
 _TOP_LEVEL = len(LEVELS) - 1
 

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from findling.model.types import Chunk, Symbol
 from findling.reading.limits import DEFAULT, CodeLimits
+from findling.reading.parsed import Chunk, Symbol
 from findling.reading.spans import MAX_INDENT, Lines, common_prefix, cut, grow, locate, only_closers
 
 _FUNCTIONS = frozenset(("fn", "method"))

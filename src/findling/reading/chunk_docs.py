@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling.model.types import Chunk
 from findling.reading.limits import DOCS, SPLIT_LEVEL, DocLimits
 from findling.reading.outline import Mark, Outline, outline
+from findling.reading.parsed import Chunk
 from findling.reading.spans import MAX_CHUNKS, WHITE_SPACE, cut, grow, locate
 
 _SENTENCE_START = re.compile(r"(?<=[.!?…])\s+(?=\S)|(?<=[。！？；])(?=\S)")

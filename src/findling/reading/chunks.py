@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from findling.model.languages import find_language
-from findling.model.types import Chunk, Kind, Symbol
+from findling.model.types import Kind
 from findling.reading.chunk_code import chunk_code
 from findling.reading.limits import DATA, DEFAULT, DOCS, SPLIT_LEVEL, CodeLimits, DocLimits
 from findling.reading.notebooks import Cell, notebook_cells
+from findling.reading.parsed import Chunk, Symbol
 from findling.reading.regions import HOSTS, embedded_regions
 from findling.reading.spans import characters, grow, locate
 

@@ -26,8 +26,7 @@ class Decoded(NamedTuple):
 
 
 class SkipReason(NamedTuple):
-    """Why bytes are no text of their own: ``binary``, ``unknown_encoding`` or ``lfs_pointer``, and a sentence for
-    people."""
+    """Why bytes are not read as text: ``binary``, ``unknown_encoding`` or ``lfs_pointer``, and a sentence on it."""
 
     reason: str
     detail: str
@@ -167,7 +166,7 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
 # --- which files are searched at all
 
 HEAD_BYTES = 4096
-"""How much of a file language and content marks are judged by."""
+"""Bytes at the beginning of a file from which its language and its marks are told."""
 
 
 def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | SkippedFile:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from findling.model.languages import find_language
-from findling.model.types import Symbol
+from findling.reading.parsed import Symbol
 from findling.reading.spans import characters, locate
 from findling.reading.syntax_walk import MAX_SYMBOLS
 

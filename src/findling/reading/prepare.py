@@ -21,13 +21,14 @@ from findling.model.reading import Reading
 from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, unmasked
 from findling.model.trigram_plan import UNINDEXED_BYTES
-from findling.model.types import Chunk, SkippedFile, Symbol
+from findling.model.types import SkippedFile
 from findling.reading.chunks import chunk_file
 from findling.reading.decoding import HEAD_BYTES, Decoded, admit
 from findling.reading.formats import convert
 from findling.reading.formats.model import NotConverted
 from findling.reading.limits import ChunkLimits
 from findling.reading.notebooks import readable
+from findling.reading.parsed import Chunk, Symbol
 from findling.reading.spans import MAX_PLACED_CHUNKS
 from findling.reading.syntax import parse
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from findling.model.types import Chunk
+from findling.reading.parsed import Chunk
 
 T = TypeVar("T")
 

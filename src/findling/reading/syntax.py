@@ -1,4 +1,5 @@
-"""Finds the symbols of a source text, and the places where a name is used. The door to all that is read from syntax.
+"""Finds the definitions in a source text, and the places where names are used. The rest of the program reads syntax
+through this module alone.
 
 Owns the time limits, and decides what happens without a tree. Must not know chunks, stores or ranking. Native parsers
 run inside these calls and may crash: call them in a worker process.
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from findling.model.reading import Use
-from findling.model.types import Symbol
 from findling.reading import notebooks, regions, syntax_brace
+from findling.reading.parsed import Symbol
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
@@ -31,7 +32,7 @@ NOTEBOOK = "notebook"
 # Processor time for one file. A file that takes longer is generated or hostile, and stays searchable as text. Not wall
 # time: a busy machine must not cost a file its symbols.
 DEADLINE_S = 1.0
-# Less than this unparsed is not worth a second parse.
+# With fewer unparsed bytes a second parse is not worth its time.
 RETRY_BYTES = 64
 
 _CONDITION = re.compile(
@@ -102,11 +103,11 @@ def references(
 
 def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[tuple[int, int, str]]:
     needle = name.encode("utf-8", "surrogatepass")
-    if not name or needle not in text_utf8:  # true of most cells of a notebook, and saves parsing them
+    if not name or needle not in text_utf8:  # most cells of a notebook end here, without being parsed
         return []
     if language in regions.WITH_CODE:
         text_utf8, language = regions.code_only(text_utf8, language)
-        if needle not in text_utf8:  # on most pages the name stands in prose only
+        if needle not in text_utf8:  # on most pages only the prose has the name
             return []
     read = _read(text_utf8, language, deadline, docs=False)
     if read.tree is None:
@@ -200,7 +201,7 @@ def uses_of(root: Node, text: bytes, name: str, found: Found, deadline: float) -
 
 
 def _goes_on(text: bytes, start: int, end: int) -> bool:
-    """Whether the match is only part of a longer word."""
+    """Whether a longer word goes on behind or before the match."""
     before = text[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:]
     after = text[end : end + 4].decode("utf-8", "ignore")[:1]
     inside = text[start:end].decode("utf-8", "ignore")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from findling.model.types import Symbol
 from findling.reading import syntax_text
+from findling.reading.parsed import Symbol
 from findling.reading.syntax_grammars.model import TYPE_KINDS, Grammar, is_constant_name
 from findling.reading.syntax_walk import MAX_SYMBOLS, Found
 

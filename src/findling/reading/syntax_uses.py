@@ -30,19 +30,19 @@ MAX_DEPTH = 6
 """Calls and the like in a receiver: ``a().b().c()`` has two."""
 
 UNKNOWN = "?"
-"""Stands for a receiver or a value that has more than names, calls and subscripts."""
+"""Stands for a receiver or a value that is more than names, calls and subscripts."""
 
 _SEPARATOR = re.compile(rb"::|->|\?\.|\\")
-"""What is written as a dot: how members are asked for in one language or another."""
+"""The separators of members in all languages; uses are kept with a dot instead."""
 
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
 _VALUES = frozenset(("variable", "constant"))
 _FIELDS = frozenset(("field_identifier", "property_identifier"))
 _ASSIGNMENT = "assignment_expression"
-"""Writes into a name that is declared elsewhere; where an assignment declares, grammars call it otherwise."""
+"""Nodes that assign to a name that is declared elsewhere; nodes that declare and assign at once have other names."""
 _KEPT = frozenset(("import", "export", "package", "return"))
-"""Kinds of uses that are kept whatever they name."""
+"""Kinds of uses that are kept whatever their name is."""
 
 _GIVEN = ("=", "yield ")
 """Begin what a definition gives, to tell it from an annotation."""
@@ -234,7 +234,7 @@ class _Uses:
         return self._rows
 
     def matters(self) -> Callable[[_Row], bool]:
-        """Whether a definition of the project can be meant by a use, or the type of a receiver is told."""
+        """Whether a use may mean a definition of the project, or tells the type of a receiver."""
         owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
         literals = frozenset(self._table.literals.values())
         known, outside, every = self._known, self._table.outside, self._table.open or "*" in self._known
@@ -287,7 +287,7 @@ class _Uses:
         return _SPACE.sub("", written.decode("utf-8", "replace")).strip("<>\"'")
 
     def _prefix(self, node: Node) -> str:
-        """What stands before a name that is imported in a group with others."""
+        """The module of a name that is imported in a group with others."""
         parts: list[str] = []
         at = node.parent
         while at is not None:
@@ -319,7 +319,7 @@ class _Uses:
         return min(sum(not child.is_extra for child in node.named_children), MOST_ARGUMENTS)  # without comments
 
     def _target(self, node: Node, done: set[int], owner: str = "") -> None:
-        """An assignment: what is written, and what that says of its type. ``owner``: what it is written into."""
+        """An assignment to ``owner``: the name that is written, and its value, which may tell its type."""
         table = self._table
         at, annotation, value = (path(node) for path in table.values[node.type])
         if at is None or not (at.type in table.names or at.type in table.members):
@@ -344,7 +344,7 @@ class _Uses:
         return _SPACE.sub("", written).lstrip(":")[:MAX_CHARACTERS]
 
     def _use(self, node: Node, kind: str, arguments: int, value: str = "") -> None:
-        """A use of a name or a member; nothing else can be one."""
+        """Add the use of a name or a member; other nodes are no uses."""
         text, start, end = self._text, node.start_byte, node.end_byte
         written = text[start:end]
         parts = self._parts.get(written)
@@ -364,7 +364,7 @@ class _Uses:
         self._rows.append((start, kind, name, receiver, arguments, value))
 
     def _member(self, node: Node) -> tuple[Node | None, Node | None]:
-        """What stands before the last name of ``owner.name``, and the name; of a name by itself the latter."""
+        """The receiver and the name of ``owner.name``; of a name by itself the name."""
         paths = self._table.members.get(node.type)
         return (None, None) if paths is None else (paths[0](node), paths[1](node))
 

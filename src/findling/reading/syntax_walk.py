@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling.model.types import Symbol
 from findling.reading import syntax_text
+from findling.reading.parsed import Symbol
 from findling.reading.syntax_grammars.model import (
     FUNCTION,
     MODULE,

@@ -30,13 +30,13 @@ from findling.search.scope import lies_in
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0
-#: Of the processor's time, what an expression may take beyond what going through the text takes.
+#: Processor time that an expression may take beyond the time for reading the text.
 DEFAULT_CPU_S = 2.0
-#: What going through the text may take: an expression that matches every word of it needs as much.
+#: Processor time for reading the text; an expression that matches every word needs as much.
 CPU_S_PER_BYTE = 1e-7
-#: Of the processor's time for an expression, what one file may take of it: others may be harmless.
+#: The part of an expression's processor time that one file may take: other files may be harmless.
 FILE_SHARE = 0.25
-#: Text that a search reads at most.
+#: The most text that a search reads.
 DEFAULT_MAX_BYTES = 300_000_000
 
 
@@ -195,7 +195,7 @@ def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]
         try:
             data = source.read(ref, partial(may_match, pattern))
         except OSError:
-            continue  # unreadable since it was indexed: nothing in it can be shown
+            continue  # it became unreadable after it was indexed
         if not isinstance(data, bytes):
             continue
         found = scan(pattern, data, _FIRST_LINE, deadline=time.thread_time() + DEFAULT_CPU_S)
@@ -207,14 +207,14 @@ _FIRST_LINE = Wanted(lines=1, stop_when_full=True)
 
 
 WHOLE_LINES = 120
-"""Up to so many lines a definition is shown whole around a match."""
+"""A definition of at most so many lines is shown whole around a match."""
 
 SIDE_LINES = 20
 """Of a longer one, the lines that are shown on each side of a match."""
 
 
 def _around(lines: Sequence[tuple[int, int]]) -> Reach:
-    """The lines of the innermost definition around a line, of the first and last lines of all."""
+    """The lines of the innermost definition around a line. ``definitions``: the first and last line of each."""
 
     def reach(line: int) -> tuple[int, int]:
         holding = [(first, last) for first, last in lines if first <= line <= last]
@@ -262,7 +262,7 @@ class Grep:
         self._skipped: list[SkippedFile] = []
         self._occurrences = self._lines = self._matching_files = self._files_read = self._slow_files = 0
         self._seen = self._gone = self._left = self._unindexed = self._bytes_read = 0
-        self._returned = 0  # lines, or files where lines are not kept
+        self._returned = 0  # lines that were found, or files if only files are counted
         self._shows_masks = False
         self._stop_reason: Literal["", "limit", "time", "processor", "text"] = ""
         self._finished = False
@@ -323,7 +323,7 @@ class Grep:
         rest = list(self._listing())
         self._candidates, self._left = iter(rest), len(rest)
         files = self.searchable.files
-        # cut by a limit of time or lines, or left by the caller
+        # a limit of time or lines ended it, or the caller stopped
         partly = not self._finished or self._stop_reason != "" or self._slow_files > 0
         searched = self._files_read if files is None else files - self._left - self._gone - len(self._skipped)
         return GrepResult(
@@ -376,7 +376,7 @@ class Grep:
             self._stop_reason = "limit"
 
     def _used_up(self) -> Literal["", "time", "processor", "text"]:
-        """What the search has no more of."""
+        """The limit that the search has used up."""
         if time.monotonic() > self._started + self._request.time_limit_s:
             return "time"
         if self._bytes_read >= self._request.max_bytes:
@@ -389,7 +389,7 @@ class Grep:
 
     def _scan(self, ref: FileRef) -> FileMatches | None:
         request = self._request
-        size = 0  # of the text that was read, also where it has no match and is not given
+        size = 0  # bytes of every text that was read, with a match or without
 
         def of_use(text: bytes) -> bool:
             nonlocal size
@@ -492,7 +492,7 @@ def _shows_mask(line: LineMatch) -> bool:
 
 
 def _around_lazily(definitions: Definitions, ref: FileRef, data: bytes) -> Reach:
-    """As `_around`; a file is only taken apart where something in it matches."""
+    """As `_around`, but a file is parsed only if something in it matches."""
     known: list[Reach] = []
 
     def reach(line: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """What kind of thing a query is: a name, a path, an error message, or a question. Pure; knows no index and no files.
 
-The rules are tried in order and the first that fits decides. They judge form alone: whether a name exists, or a
-plain word like "caching" is one, is for the channels to find out.
+The rules are tried in order and the first that fits decides. They judge form alone. Whether a name exists, and whether
+a plain word like "caching" is one, the channels find out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FILE_WORDS = _set(
     "dockerfile containerfile makefile gnumakefile rakefile gemfile vagrantfile jenkinsfile procfile justfile "
     "brewfile podfile pipfile caddyfile tiltfile guardfile appfile fastfile cakefile jakefile"
 )
-"""Names of files that are no other word, in any case."""
+"""Words that can only be the name of a file, in upper or lower case."""
 
 _FILE_NAMES = _set(
     "README LICENSE LICENCE COPYING CHANGELOG CONTRIBUTING CONTRIBUTORS AUTHORS MAINTAINERS CODEOWNERS "
@@ -56,7 +56,7 @@ _FILE_NAMES = _set(
     ".gitignore .gitattributes .gitmodules .dockerignore .npmignore .editorconfig .env .bashrc .zshrc .profile .vimrc "
     ".npmrc .nvmrc .eslintrc .prettierrc .babelrc .flake8 .pylintrc .coveragerc .clang-format .clang-tidy"
 )
-"""Names of files as they are always written; in lower case "readme" or "license" may be an ordinary word."""
+"""Names of files in their usual spelling; in lower case "readme" or "license" may be an ordinary word."""
 
 _ERROR_WORD = re.compile(r"(?:error|exception|panic|fatal)(?:\[[^\[\]\s]{1,40}\])?:(?![\w:])", re.IGNORECASE)
 _STACK_FRAME = re.compile(
@@ -153,7 +153,7 @@ _OPENS = re.compile(r"^$|[\s(\[{=:,]")
 
 
 def name_confidence(word: str) -> float:
-    """How surely one ASCII word is a name, 0.0 if nothing but letters of one case says so."""
+    """How sure it is that one ASCII word is a name; 0.0 if it has only letters of one case."""
     if "::" in word or "->" in word or "." in word.strip(".") or word.endswith("()") or word[0] in "$@":
         return 0.90
     if any(char.isupper() for char in word[1:]):

@@ -16,7 +16,7 @@ from findling.store.protocols import CHUNK_BITS, Index
 def inverse_document_frequency(files: int, containing: int) -> float:
     """BM25's idf, never negative: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
-    Robertson and Sparck Jones, "Relevance weighting of search terms" (1976), as BM25 has it, one added under the
+    See Robertson and Sparck Jones, "Relevance weighting of search terms" (1976); as in BM25, one is added under the
     logarithm.
     """
     containing = min(containing, files)
@@ -36,13 +36,14 @@ CHUNK_FIELDS = {"body": 1.0, "context": 0.6}
 FILE_FIELDS = {"path": 1.0}
 
 COMPOUND_WEIGHT = 0.5
-"""Two words of the query that stand as one name. Such names are rare, so their idf already weighs a lot."""
+"""The weight of two words of the query that are written as one name. Such names are rare, so their idf is high already.
+"""
 
 SYNONYM_WEIGHT = 0.3
-"""A word that may stand for one of the query. 0.2 to 0.5 measured about the same."""
+"""The weight of a synonym of a word of the query. 0.2 to 0.5 measured about the same."""
 
 _MAX_TERMS = 48
-"""Terms of a very long query that are looked up; the rest adds time, not meaning."""
+"""The most terms of a very long query that are looked up; the rest costs time and changes little."""
 
 
 class KeywordHits(NamedTuple):

@@ -1,6 +1,5 @@
-"""Documents that mention definitions: the lines that name them as nobody names anything else. Reads files as told.
-
-A name of one plain word says little in prose; it counts where it is marked as code.
+"""Documents that mention definitions: the lines that name them. Reads files through a callable. A name that is one
+plain word may mean anything in prose; it counts only if it is marked as code.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from findling.search.patterns import compile_pattern
 from findling.store.protocols import Index
 
 MOST_NAMES = 40
-"""Names that are looked for."""
+"""The most names that are looked for."""
 
 MENTIONS_S = 2.0
 """Time for reading documents."""

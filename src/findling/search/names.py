@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal
 
 from msgspec import Struct
@@ -15,9 +15,12 @@ from findling.model.errors import InvalidInput
 from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.rows import FileRow, SymbolRow
+from findling.model.text_encodings import is_text
 from findling.model.types import LINES_KIND, SYMBOL_KINDS, Reference, SymbolHit
+from findling.search import asked_path
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.graph.file_names import VALUES
+from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths
 from findling.search.patterns import compile_pattern
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
@@ -107,6 +110,19 @@ class Definitions(Struct, frozen=True):
     note: str = ""
 
 
+def _which_file(reader: Index, path: str, files: Sequence[FileRow]) -> str:
+    """Why a path does not say which file is meant, with those that it may mean."""
+    if files:
+        return f"{count(len(files), 'file')} have a path that ends with {path}: {_listed(file.path for file in files)}."
+    known = [file.path for file in reader.listing()]
+    near = [like for likeness, like in nearest_paths(path, known) if likeness >= AS_GOOD]
+    return f"No file that is searched has the path {path}." + (f" Did you mean {_listed(near)}?" if near else "")
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(islice(paths, NEAREST))
+
+
 def definitions(
     reader: Index,
     name: str,
@@ -136,9 +152,15 @@ def definitions(
     if not file_end and rest and re.search(r"[./]", path):
         path = path.rstrip(":").removeprefix("./")
         if _LINES.fullmatch(rest):
-            file = reader.file_at(path)
-            if file is None or not lies_in(path, folder) or language not in (None, file.language):
-                return Definitions([], 0, note=f"No file that is searched has the path {path}.")
+            files = [
+                file
+                for file in (asked_path.meant(path, reader) if is_text(path) else ())
+                if lies_in(file.path, folder) and language in (None, file.language)
+            ]
+            if len(files) != 1:
+                return Definitions([], 0, note=_which_file(reader, path, files))
+            (file,) = files
+            path = file.path
             first, *others = sorted(map(int, rest.split("-")))
             if first > file.lines or not (others or [first])[-1]:
                 return Definitions([], 0, note=f"{path} has {count(file.lines, 'line')}; it has no line {rest}.")

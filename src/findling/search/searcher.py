@@ -64,21 +64,22 @@ SYMBOL_FILES = 30
 
 FEW_FILES = 5
 RARE = 2.0
-"""A query that is a piece of code, in so few files: these stand before what only has its words. So much then counts
-that they hold it."""
+"""If at most `FEW_FILES` files hold a query that is a piece of code, they stand before files that only have its words:
+holding it then weighs `RARE`."""
 
 WHOLE_TEXTS: frozenset[Mode] = frozenset(("auto", "hybrid", "keyword"))
 """Modes in which a pasted text is taken apart; the others ask for one thing."""
 
 COMPARED = 2
-"""Places that are looked at even where only one is shown: how far the first one leads is told of every answer."""
+"""Places that are looked at even if only one is shown: every answer tells how far the first one leads."""
 
 ENOUGH_VECTORS = 0.5
-"""While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
+"""If a smaller share of the candidates has vectors, text alone decides: the few with vectors would win just by having
+them."""
 
 
 class _Meanings(NamedTuple):
-    """How near words of texts, and names, are to a query's words, and to a text; how specific words are."""
+    """How near in meaning words and names are to a query, and how specific words are."""
 
     of_words: Nearness
     of_names: Callable[[str, Sequence[str]], Sequence[float]]
@@ -120,21 +121,21 @@ class Found(NamedTuple):
 
 
 class _Candidates:
-    """The files that channels propose within a scope, and what speaks for them."""
+    """The files that channels propose within a scope, with their evidence."""
 
     def __init__(self, reader: Index, scope: Scope) -> None:
         self._reader = reader
         self.scope = scope
         self.proposed: dict[Channel, set[int]] = {}
         self.near: dict[int, int] = {}
-        """Entry -> its place, from 1, among those that vectors propose."""
+        """Entry -> its rank, from 1, among the proposals of vectors."""
         self.entries: dict[int, None] = {}
         self.evidence = Evidence(keyword.KeywordHits({}, {}), {}, None)
         self.is_typed = False
         """Whether the query is the first line of a definition."""
 
     def take(self, channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
-        """The first ``most`` proposals of the scope become candidates."""
+        """Make the first ``most`` proposals within the scope candidates."""
         kept = self.scope.keep(self._reader, proposals, most)
         self.proposed.setdefault(channel, set()).update(kept)
         self.entries.update(dict.fromkeys(kept))
@@ -185,7 +186,7 @@ class Searcher:
     def _first_asks(
         self, query: Query, guess: IntentGuess, unread: Unread, scope_path: str
     ) -> Iterator[Callable[[Index], object]]:
-        """What every question asks before anything is proposed, whatever it is about (`Index.ahead`)."""
+        """What every question reads from the index before anything is proposed (`Index.ahead`)."""
         reader = self._reader
         parts = cache(lambda: _pasted_in(query))
         scoped = bool(scope_path) or is_scoped(query)
@@ -205,7 +206,7 @@ class Searcher:
         yield lambda index: lookup_ahead(index, pasted, EVERYWHERE, ()) if (pasted := parts()) else None
 
     def _nothing(self, query: Query, guess: IntentGuess, why: Skip) -> Found:
-        """An answer without places. ``why`` meaning was not asked, where the query's gate does not say it."""
+        """An answer without places. ``why``: the reason why meaning was not asked, unless the query's gate tells it."""
         skip = gate.skipped(query.gate, guess.intent, 0.0) or why if query.gate is not None else None
         return Found(guess, self._plan(query, guess), skip=skip)
 
@@ -213,7 +214,7 @@ class Searcher:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
 
     def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
-        """What of a question does not occur. By meaning what is like that is found all the same."""
+        """The parts of a question that occur nowhere. Searching by meaning finds what is like them all the same."""
         asked = self._claims(query, guess)
         if not asked.these:
             return Verdict()
@@ -226,11 +227,11 @@ class Searcher:
         return Verdict(tuple(replace(each, whole=False) for each in found.absent), notes=found.notes)
 
     def _claims(self, query: Query, guess: IntentGuess) -> Claims:
-        """What a question says that there is."""
+        """The names, paths and texts that a question takes for granted."""
         return claims(without_form(query.text), guess.intent, self._is_word)
 
     def absent(self, text: str, *, unread: Unread, scope_path: str = "") -> tuple[Absent, ...]:
-        """What of a question is known not to occur, without an answer to it."""
+        """The parts of a question that are known to occur nowhere, without answering it."""
         with self._reader.snapshot():
             if self._reader.manifest is None:
                 return ()
@@ -242,7 +243,7 @@ class Searcher:
 
     @staticmethod
     def _is_word(text: str) -> bool:
-        """Whether a text is made of words, as far as can be told."""
+        """Whether a text consists of words, as far as can be told."""
         try:
             return embedding.knows(text)
         except EmbedderUnavailable:
@@ -334,8 +335,8 @@ class Searcher:
     def _led(
         self, query: Query, pasted: Pasted, candidates: _Candidates, prose: _Candidates | None, *, by_meaning: bool
     ) -> Led:
-        """Where the other parts of a pasted text lead; these files become candidates of its title. ``prose``: those of
-        its prose."""
+        """The files that the other parts of a pasted text lead to; they become candidates of its title. ``prose``: the
+        candidates of its prose."""
         led = lookup(self._reader, self._read_lines, pasted, candidates.scope, list(candidates.entries))
         if prose is not None:
             terms, chosen = analyse(pasted.prose), _plan_of_prose(query)
@@ -356,7 +357,7 @@ class Searcher:
         evidence = candidates.evidence
         use = chosen.signals(evidence)
         meanings = self._open_meanings() if "said" in use else None
-        describes = chosen.intent == "natural_language"  # names, paths and errors are meant to the letter
+        describes = chosen.intent == "natural_language"  # names, paths and errors are searched to the letter
         return rank(
             self._reader,
             terms,
@@ -375,7 +376,7 @@ class Searcher:
         hits: Sequence[Hit],
         text: TextOrder | None,
     ) -> tuple[Grounds, ...]:
-        """What speaks for each hit."""
+        """The evidence for each hit."""
         channel = self._semantic() if candidates.near else None
         found = []
         for item, hit in zip(shown, hits, strict=True):
@@ -487,7 +488,7 @@ class Searcher:
         return self._meanings
 
     def _lacking(self, terms: QueryTerms, first: RankedFile) -> dict[str, float]:
-        """Words of the query that a file lacks, with how specific each is, the most specific first."""
+        """The words of the query that a file lacks, each with how specific it is, the most specific first."""
         meanings = self._open_meanings() if "said" in first.use else None
         if meanings is None:
             return {}
@@ -503,7 +504,7 @@ class Searcher:
         return dict(sorted(found.items(), key=lambda each: -each[1]))
 
     def _readings(self, terms: QueryTerms, ranked: list[RankedFile]) -> dict[int, dict[int, readings.Reading]]:
-        """What the first files' places say; where that is a signal it orders these files again."""
+        """Reads the places of the first files; if that is a signal of the ranking, orders these files again."""
         meanings = self._open_meanings() if ranked and "said" in ranked[0].use else None
         near = meanings.of_words if meanings else None
         found = readings.read(
@@ -600,14 +601,14 @@ class Searcher:
         )
 
     def _quick_channel(self, chosen: Plan) -> SemanticChannel | None:
-        """The channel of vectors where asking it early costs nothing: its model is in this process."""
+        """The channel of vectors if its model is in this process, so that asking it early costs nothing."""
         channel = self._semantic() if "semantic" in chosen.channels else None
         return channel if channel is not None and channel.is_quick else None
 
     def _proposal_asks(
         self, terms: QueryTerms, chosen: Plan, scope: Scope, channel: SemanticChannel | None
     ) -> Iterator[Callable[[Index], object]]:
-        """What proposes, all of it at once (`Index.ahead`)."""
+        """All questions to the index that propose files, in one round (`Index.ahead`)."""
         reader = self._reader
         if "keyword" in chosen.channels:
             yield lambda _: self._keyword(terms, scope)
@@ -632,7 +633,7 @@ class Searcher:
     def _evidence_asks(
         self, terms: QueryTerms, scope: Scope, found: _Candidates, channel: SemanticChannel | None
     ) -> Iterator[Callable[[Index], object]]:
-        """What is known of the files that were proposed, by words and by meaning (`Index.ahead`)."""
+        """All questions to the index about the proposed files, in one round (`Index.ahead`)."""
         reader = self._reader
 
         def near() -> list[int]:
@@ -695,14 +696,15 @@ class Searcher:
         return found
 
     def _near(self, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
-        """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
+        """The entries near a vector with their cosines: compared one by one if the scope has few, else proposed by the
+        bits of all."""
         if scope.few is None:
             return channel.propose(vector, SEMANTIC_CANDIDATES, scope.allowed, files=SEMANTIC_FILES)
         cosines = channel.cosines(vector, sorted(scope.few))
         return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 
     def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
-        """What is like a file, or like the place around one of its lines; the file itself is never in the answer."""
+        """Places that are like a file, or like the place around one of its lines; never of the file itself."""
         chosen = plan("semantic", "natural_language", "")
         guess = IntentGuess("natural_language", 1.0, None)
         with self._reader.snapshot():
@@ -766,7 +768,7 @@ def _plan_of_prose(query: Query) -> Plan:
 
 
 def _strongest(definitions: Mapping[int, Sequence[symbol.Definition]], *, scoped: bool) -> list[int]:
-    """The contents that define what was asked for, the likeliest first; where only some files count, all of them."""
+    """The contents that define a name of the query, the likeliest first; all of them if only some files count."""
     firsts = {blob: defined[0] for blob, defined in definitions.items()}
     strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
     return strongest if scoped else strongest[: SYMBOL_FILES * 4]

@@ -101,7 +101,7 @@ def without_bundles(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFil
         first = next((item for item in held if all(item.values.get(signal) for signal in asked)), None)
         if first is not None and len(held) >= LEAST_HELD:
             gone.add(bundle.file.entry_id)
-            first.copies = tuple(sorted((*first.copies, bundle.file.path)))
+            first.copies = tuple(sorted((*first.copies, bundle.file.path, *bundle.copies)))
     return [item for item in ranked if item.file.entry_id not in gone]
 
 

@@ -1,9 +1,9 @@
-"""How long BM25 takes a text for, and what it compares that with: the same in every index. Pure.
+"""The lengths of texts, and their means, that BM25 uses: the same numbers in every index. Pure.
 
 BM25 weighs a text's length against a mean. The text index on disk takes its mean over every document that it holds:
-earlier versions of files, other branches, deleted documents until they are merged away. A file would so score
-otherwise after other files came and went. Therefore the documents of each entry have a fixed mean length of their own:
-`filler` says which documents, of words that nobody asks for, have to be added for that.
+earlier versions of files, other branches, deleted documents until they are merged away. A file's score would then
+change when other files come and go. So each entry's documents get the same mean length: `filler` says which documents,
+made of a word that nobody searches for, have to be added.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ B: Final = 0.75
 
 
 def part(count: int, length: int, mean: int) -> float:
-    """What a term that stands ``count`` times in a field adds to BM25, but for its idf (Robertson and Sparck Jones).
+    """What a term that occurs ``count`` times in a field adds to BM25, before its idf (Robertson and Sparck Jones).
     ``length``: of the field, as `filled_up` gives it."""
     return (1 + K1) * count / (count + K1 * (1 - B + B * length / mean))
 
 
 def kept(length: int) -> int:
-    """The longest length, up to this, that the text index tells apart: it keeps a byte, so from 40 on three bits
-    behind the first."""
+    """The length rounded down to one that the text index can store: it has a byte for it, so from 40 on only the first
+    four bits count."""
     beyond = length - 24
     shift = max(0, beyond.bit_length() - 4) if beyond > 0 else 0
     return (beyond >> shift << shift) + 24
 
 
 def filled_up(length: int) -> int:
-    """The shortest length from this on that the text index keeps as it is. A text is made so long, because merging
-    adds up lengths as they were kept."""
+    """The length rounded up to one that the text index stores exactly. Texts are filled up to it, because merging
+    segments adds up the stored lengths."""
     short = kept(length)
     if short == length:
         return length
@@ -46,7 +46,7 @@ def filled_up(length: int) -> int:
 
 
 def filler(documents: int, lengths: Mapping[str, int]) -> list[dict[str, int]]:
-    """The lengths, by field, of the documents that give those of an entry the mean lengths.
+    """By field, the lengths of the documents that have to be added so that an entry's documents have the mean length.
 
     ``documents``: how many the entry has; ``lengths``: the sums of theirs, by field.
     """
@@ -61,7 +61,7 @@ def filler(documents: int, lengths: Mapping[str, int]) -> list[dict[str, int]]:
 
 
 def _pieces(length: int) -> Iterator[int]:
-    """Lengths that are kept as they are and add up to this."""
+    """Lengths that are stored exactly and add up to ``length``."""
     while length:
         piece = kept(length)
         yield piece

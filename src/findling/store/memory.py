@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
 from findling.model.reading import ChunkRow, Reading, Use
-from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed, symbol_rows
 from findling.model.text_encodings import UTF8
 from findling.store.lengths import MEANS, filled_up, part
 from findling.store.protocols import (
@@ -131,7 +131,7 @@ class MemoryIndex:
             blob_id,
             content_hash,
             reading,
-            [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(reading.symbols)],
+            symbol_rows(blob_id, reading.symbols),
             term_rows.unpack(reading.terms),
             DefinedNames.of(reading.symbols),
             names,
@@ -351,17 +351,22 @@ class MemoryIndex:
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         wanted = set(squashed)
-        return self._defined(wanted.__contains__, limit, only)
+        return self._defined(wanted.__contains__, limit, only, wanted)
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         if prefix:
             return self._defined(lambda name: name.startswith(squashed), limit, only)
         return self._defined(lambda name: squashed in name, limit, only)
 
-    def _defined(self, fits: Callable[[str], bool], limit: int, only: OnlyThese) -> list[SymbolRow]:
+    def _defined(
+        self, fits: Callable[[str], bool], limit: int, only: OnlyThese, among: Set[str] | None = None
+    ) -> list[SymbolRow]:
+        """The symbols whose name ``fits``; ``among``: all names that do, where they are known."""
         found: list[SymbolRow] = []
         for content in sorted(self._contents.values(), key=lambda content: content.hash):
             if only.blobs is not None and content.blob_id not in only.blobs:
+                continue
+            if among is not None and among.isdisjoint(content.squashed):  # as most are, and this takes no time
                 continue
             found += [
                 symbol

@@ -1,7 +1,5 @@
-"""Makes embedders of external services: Voyage and OpenAI. Opened only with the user's two permissions (gates). No
-document is sent.
-
-A service whose number of dimensions is unknown is asked for one vector when it is opened; others only for texts.
+"""Makes embedders of external services: Voyage and OpenAI. Opened only if the user has given both permissions (gates).
+Documents are never sent. If a service's number of dimensions is unknown, one vector is requested when it is opened.
 """
 
 from __future__ import annotations
@@ -23,14 +21,14 @@ if TYPE_CHECKING:
     from findling.config import Config, Secret
 
 BELIEVED_S: Final = 30.0
-"""How long a failure is believed; the service is not asked again before."""
+"""Seconds after a failure in which the service is not asked again."""
 
 BATCH_FACTOR: Final = 6
 """A batch may take this many times as long as a query."""
 
 
 class Service(Struct, frozen=True):
-    """A service. ``model``: its default. ``dimensions``: model -> how long its vectors usually are, if known.
+    """A service. ``model``: its default model. ``dimensions``: model -> number of dimensions, if known.
     ``input_types``: how a request marks a document and a query; '' where it does not."""
 
     name: str
@@ -107,7 +105,7 @@ class ExternalEmbedder(ProvidedEmbedder):
         return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
-        """See Embedder. A request is waited for even beyond the deadline, because it is paid for."""
+        """See Embedder. Waits for a running request even beyond the deadline, because it is paid for."""
         rows = [np.zeros((0, self.fingerprint.dimensions), np.float32)]
         failed: dict[int, str] = {}
         for start in range(0, len(texts), self._batch_texts):

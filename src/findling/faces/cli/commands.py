@@ -120,7 +120,8 @@ def symbol(args: Namespace, session: Session) -> int:
 def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None, limit: int) -> SymbolResult:
     """The answer, with at most ``limit`` uses of a name that is no definition or is a field or a constant: those that
     assign to it first, those in tests last."""
-    if any(hit.match == "exact" and hit.kind not in VALUES for hit in result.definitions) or result.absent:
+    is_definition = any(hit.match == "exact" and hit.kind not in VALUES for hit in result.definitions)
+    if is_definition or result.absent or _is_place(result.name):
         return result
     found = opened.symbols(result.name, references=True, language=language, limit=ALL_USES)
     uses = sorted(found.references, key=lambda use: ("test" in path_flags(use.path), not use.writes))
@@ -135,8 +136,15 @@ def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: st
 def _from_root(name: str, root: Path) -> str:
     """A name; where it is a typed file and lines of it, with the file's path in the index."""
     file, _, lines = name.rpartition(":")
-    typed = lines.replace("-", "").isdecimal() and os.path.lexists(file) and lies_in(root, file)
-    return f"{inside(root, file)}:{lines}" if typed else name
+    return (
+        f"{inside(root, file)}:{lines}" if _is_place(name) and os.path.lexists(file) and lies_in(root, file) else name
+    )
+
+
+def _is_place(name: str) -> bool:
+    """Whether lines of a file are meant: ``src/a.py:12`` or ``src/a.py:12-30``."""
+    file, _, lines = name.rpartition(":")
+    return bool(file) and lines.replace("-", "").isdecimal()
 
 
 def similar(args: Namespace, session: Session) -> int:
@@ -251,10 +259,11 @@ def status(args: Namespace, session: Session) -> int:
 
 
 def stop(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
-        stopped = engine.stop_jobs()
+    with session.asked(args.path, file_alone=False) as asked:
+        every = asked.engines.values() if isinstance(asked, engine.Repositories) else [asked]
+        stopped = sum(opened.stop_jobs() for opened in every)
         with session.printing():
-            session.view(engine).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
+            session.view(asked).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
         return FOUND if stopped else NOTHING
 
 

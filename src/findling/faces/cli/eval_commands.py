@@ -58,7 +58,7 @@ QUESTIONS, RUN, REPORT, CORPORA = "questions.jsonl", "run.jsonl", "report.json",
 
 
 class _Asked(NamedTuple):
-    """What one setting, or one file, answers."""
+    """The answers of one setting or of one file of a run."""
 
     name: str
     run: Mapping[str, Answer]
@@ -143,7 +143,7 @@ class _Checked:
         self._said: set[str] = set()
 
     def how(self, setting: Setting, root: Path, *, kept: bool) -> _How:
-        """How ``root`` is asked; ``kept``: its index stays in the user's cache. Raises what `configured` and
+        """How ``root`` is asked; with ``kept`` its index stays in the user's cache. Raises what `configured` and
         `check_embedder` do."""
         if not setting.options:
             return _How()
@@ -320,7 +320,7 @@ def _report(
 
 
 def _with_pictures(report: Report, folder: Path) -> Report:
-    """The same, with what was drawn of it in a folder."""
+    """The same report, with the pictures that were drawn into a folder."""
     _make_folder(folder)
     drawn: dict[str, dict[str, bytes]] = {}
     if report.evaluation.reliability:

@@ -115,26 +115,25 @@ def _grep(
     shown = places.shown
     with grep_stream(**_matching(args.path_globs, places.from_current)) as found, session.printing():
         if args.quiet:
-            next(iter(found), None)
-        elif args.json_events:
+            return int(next(iter(found), None) is not None)
+        if args.json_events:
             counts.append(terminal.write_events(sys.stdout, found, shown))
         else:
             session.view(opened).grep(found, shape=_shape(args), groups=groups)
     totals = found.totals
     totals = replace(totals, skipped=engine.without_known(totals.skipped, opened.root, roots))
-    if not args.quiet:
-        nothing = words.NOTHING_FOUND
-        asked = words.asked(paths, args.path_globs, args.languages, tests=not args.no_tests)
-        if asked and not (totals.files_searched or totals.total_files or args.json):
-            skipped = totals.skipped if paths or args.path_globs else ()
-            nothing = words.nothing_in_scope(asked, skipped, shown)
-            deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
-            if deeper and grep_stream(**_matching(deeper, places.from_current)).searchable.files:
-                nothing += f"; {' and '.join(deeper)} would include subfolders"
-        elif len(patterns) == 1 and not args.inverted and (args.fixed or search.is_plain(patterns[0])):
-            nothing = words.absent_text(patterns[0], totals)
-        notes = words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left))
-        session.notes([f"{name}: {note}" for note in notes if note != nothing] if name else notes)
+    nothing = words.NOTHING_FOUND
+    asked = words.asked(paths, args.path_globs, args.languages, tests=not args.no_tests)
+    if asked and not (totals.files_searched or totals.total_files or args.json):
+        skipped = totals.skipped if paths or args.path_globs else ()
+        nothing = words.nothing_in_scope(asked, skipped, shown)
+        deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
+        if deeper and grep_stream(**_matching(deeper, places.from_current)).searchable.files:
+            nothing += f"; {' and '.join(deeper)} would include subfolders"
+    elif len(patterns) == 1 and not args.inverted and (args.fixed or search.is_plain(patterns[0])):
+        nothing = words.absent_text(patterns[0], totals)
+    notes = words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left))
+    session.notes([f"{name}: {note}" for note in notes if note != nothing] if name else notes)
     return totals.total_lines if options["shape"] == "lines" else totals.total_files
 
 

@@ -193,7 +193,7 @@ def _total_rows(total: LibraryStatistics, collections: int) -> Rows:
 POLL_S: Final = 0.1
 
 _HOSTS: Final = frozenset(("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"))
-"""Where ``owner/name`` is a repository."""
+"""Servers on which ``owner/name`` is a repository."""
 
 
 def _fetch(library: Library, args: Namespace, session: Session) -> Answer:

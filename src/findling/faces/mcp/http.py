@@ -29,12 +29,12 @@ PATH = "/mcp"
 CORS_HEADERS = (
     "Accept Authorization Content-Type Last-Event-ID Mcp-Method Mcp-Name Mcp-Protocol-Version Mcp-Session-Id".split()
 )
-"""What a page of a named origin may send along."""
+"""The headers that a page of an allowed origin may send."""
 
 
 def serve_http(listening: Listening, desk: Desk, users: Users | None = None) -> None:
-    """Answer until SIGINT or SIGTERM, then finish or give up what is under way. ``users``: who may ask, None where that
-    is no question."""
+    """Answer until SIGINT or SIGTERM, then finish or give up running calls. ``users``: who may ask; None if everybody
+    may."""
     asyncio.run(_serve(listening, desk, users))
 
 
@@ -53,7 +53,7 @@ async def _serve(listening: Listening, desk: Desk, users: Users | None) -> None:
 
 
 def _operated(options: HttpOptions, users: Users | None) -> Port | None:
-    """The port for whoever runs the server, which is said; None where none is wanted."""
+    """The port with health and metrics for operators, announced when it opens; None if none is configured."""
     if options.metrics is None:
         return None
     from findling.faces.http.operating import Port
@@ -80,8 +80,8 @@ async def serve_on(
 
 
 def make_app(server: Server[Any], options: HttpOptions, users: Users | None = None) -> App:
-    """The server's endpoint behind its guards: the address, then pages of named origins, the token, the body, and the
-    queue of calls."""
+    """The server's endpoint behind its guards, in order: address, allowed origins, token, size of the body, queue of
+    calls."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     app: App = server.streamable_http_app(

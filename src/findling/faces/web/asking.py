@@ -49,8 +49,8 @@ class Asker:
     async def ask(
         self, request: Request, question: Callable[[Workspace, OnProgress], _Answer], *, look: bool = False
     ) -> _Answer:
-        """What the question comes to. ``look``: it is none of somebody's. Raises what it raises, and `Cancelled` when
-        the browser has gone."""
+        """The answer to the question. ``look``: nobody asked it, the page only looks at the state. Raises what the
+        question raises, and `Cancelled` when the browser has gone."""
         unwanted = threading.Event()
 
         def on_progress(_: Progress) -> None:
@@ -92,7 +92,7 @@ class Asker:
         self._ended.set()
 
     async def close(self) -> None:
-        """Stop what goes on, in the background too, and give the index back."""
+        """Stop the question and the background work, and close the index."""
         self.stop()
         if self._rest is not None:
             self._rest.cancel()

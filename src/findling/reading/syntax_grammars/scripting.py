@@ -1,6 +1,6 @@
 """Finders for scripting languages: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R.
 
-The tables are in ``grammars.json``, here and in the other modules is what needs code.
+The tables are in ``grammars.json``; this module and its neighbours have what needs code.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def lua_field(node: Node, text: bytes, place: int) -> Definitions:
 
 
 def batch_label(node: Node, text: bytes, place: int) -> Definitions:
-    """What ``call`` can name."""
+    """The labels of a batch file, which ``call`` can name."""
     yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
 
 

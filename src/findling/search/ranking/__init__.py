@@ -1,4 +1,3 @@
-"""Evidence to order: candidates in, the same files in their order out.
-
-Useful for: one list from what the channels proposed. Not useful for: finding candidates, reading files.
+"""Ranking: candidates with their evidence in, the same files in order out. It makes one list of what the channels
+proposed, and neither finds candidates nor reads files.
 """

@@ -1,4 +1,4 @@
-"""A candidate of a query: what speaks for the file, and for the places in it."""
+"""A candidate of a query: the evidence for the file and for the places in it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class FileCosines(NamedTuple):
-    """One file's cosines with the query, per chunk: ``own`` and of the ``window`` around it."""
+    """One file's cosines with the query by chunk: the chunk's ``own``, and that of the ``window`` around it."""
 
     own: NDArray[np.float32]
     window: NDArray[np.float32]
 
 
 NAMES_SAID = 3
-"""Definitions that an explanation names."""
+"""The most definitions that an explanation names."""
 
 TEXT_IN_CHUNK = 1.3
 COSINE_IN_CHUNK = 0.8
@@ -76,7 +76,7 @@ class RankedFile(Struct):
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:
-        """What speaks for a chunk by its text and its cosine, by ordinal; of the chunks that may be worth showing."""
+        """By ordinal, the value of a chunk from its text and its cosine; only of chunks that may be worth showing."""
         values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
         if self.cosines is not None and self.highest > 0:
             own = self.cosines.own
@@ -93,7 +93,7 @@ class RankedFile(Struct):
         return formula.reasons(self.values, self.use, self._found())
 
     def _found(self) -> dict[str, str]:
-        """What the signals of definitions and of quotations found, in words."""
+        """What the signals for definitions and quotations found, in words."""
         found = {name: f": {what}" for name, what in self.found_there.items() if what}
         found |= {"exact": f", first on line {self.first_line}"} if self.first_line else {}
         if self.exact_line:
@@ -115,7 +115,7 @@ def put_in_order(ranked: list[RankedFile], changed: Iterable[RankedFile]) -> Non
 
 
 def divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
-    """The share of the best file's value."""
+    """Each value as a share of the best file's."""
     best = max((item.values[signal] for item in ranked), default=0.0)
     if best > 0:
         for item in ranked:

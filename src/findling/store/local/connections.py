@@ -1,6 +1,5 @@
-"""How a connection to the SQLite file is opened, and what leaves of failures while its rows are used.
-
-The only module that may create tables; what they are is in `schema`.
+"""Opens connections to the SQLite file, and turns failures of reading its rows into typed errors. The only module that
+creates tables, which `schema` describes.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _PLAIN_NAME = re.compile(r"\w+", re.ASCII)
 _KINDS = frozenset(("", "integer", "text", "blob", "real"))
 
 _FAILURES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
-"""What unpacking a row raises if its content is not what it should be."""
+"""The errors that unpacking a damaged row raises."""
 
 
 def sound(connection: apsw.Connection) -> bool:
@@ -116,7 +115,8 @@ _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
 
 _MMAP_BYTES = 1 << 30
-"""Where pages have no checksums reads go through the system's cache instead of being copied; not private memory."""
+"""Bytes of the file that are mapped into memory if pages have no checksums: reads then need no copy, and this is no
+private memory."""
 
 _VERSION_AT = 60
 """Where ``user_version`` stands in a database file."""
@@ -140,7 +140,7 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
     try:
         connection = schema.open_unlinked(path, create=create)
         connection.set_busy_timeout(_BUSY_MS)
-        if checksums.missing(connection):  # each writes what is damage to the other
+        if checksums.missing(connection):  # to each of the two, what the other writes looks like damage
             connection.close()
             raise errors.IndexUnavailable(
                 f"The index at {path} has checksums, and this installation of apsw comes without cksumvfs.",
@@ -161,7 +161,7 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
         )
     except apsw.Error as error:
         if checksums.differ(error) and (written := version_in_header(path)) > schema.FORMAT_VERSION:
-            raise _newer(path, written) from error  # by a program that has no checksums
+            raise _newer(path, written) from error  # written by a program without checksums
         raise schema.map_error(error, path) from error
     if version > schema.FORMAT_VERSION:
         connection.close()
@@ -189,7 +189,7 @@ def _use_log(connection: apsw.Connection) -> None:
 
 
 def version_in_header(path: Path) -> int:
-    """The format that the file's first bytes tell, whatever SQLite makes of it; 0 where they tell none."""
+    """The format version in the file's first bytes, even if SQLite cannot open it; 0 if there is none."""
     try:
         with path.open("rb") as file:
             head = file.read(_VERSION_AT + 4)
@@ -265,10 +265,10 @@ def _size(path: Path) -> int:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Give the room of deleted rows back to the disk, if there is as much left as that takes and nobody reads."""
+    """Give the room of deleted rows back to the disk, if the disk has room for a copy and nobody reads."""
     connection.execute("PRAGMA temp_store=FILE")  # the copy would be as large as the index
-    connection.set_busy_timeout(0)  # whoever reads may do so for long, and a question may be waiting for this
-    with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # it is only an economy
+    connection.set_busy_timeout(0)  # a reader may take long, and a question may wait for this
+    with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # shrinking can wait
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.set_busy_timeout(_BUSY_MS)
@@ -298,7 +298,7 @@ _NOT_OF_OURS = (AttributeError, LookupError, OverflowError, RecursionError, Type
 
 @contextmanager
 def rows_of(path: Path) -> Iterator[None]:
-    """Failures while rows are read and used leave as findling's own; damage among them as `IndexDamaged`."""
+    """Turns errors that reading rows raises into findling's own; damage becomes `IndexDamaged`."""
     try:
         yield
     except apsw.Error as error:
@@ -310,16 +310,16 @@ def rows_of(path: Path) -> Iterator[None]:
 
 
 def _shows_damage(path: Path, error: Exception) -> bool:
-    """Whether damage in the file caused an error, not a bug of ours: only where a check of every row shows it."""
-    if isinstance(error, UnicodeEncodeError):  # caused by what was asked or written, not by the file
+    """Whether damage in the file caused an error, and not a bug in findling: a check of every row decides."""
+    if isinstance(error, UnicodeEncodeError):  # the request or the written value caused it, not the file
         return False
     try:
-        connection = schema.open_unlinked(path, create=False)  # one that sees nothing of what is being written
+        connection = schema.open_unlinked(path, create=False)  # a connection that does not see the open transaction
         try:
-            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever its schema says, no other file is opened
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # a damaged schema must not open other files
             connection.execute("BEGIN")
             return not sound(connection)
         finally:
             connection.close()
     except apsw.Error:
-        return False  # the disk does not answer, or another process is in the way: nothing is shown
+        return False  # the disk does not answer, or another process is in the way: that proves no damage

@@ -1,6 +1,5 @@
-"""The files of a model's sign bits: their names, what describes them, and when they are worth writing.
-
-A run that took in one file looks here, and mostly goes no further.
+"""The files of a model's sign bits: their names, their description, and when they are worth writing. Light, because
+every run that indexes one file asks here, and mostly nothing is due.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ class DenseFiles(NamedTuple):
         return cls(stem.with_suffix(".json"), stem.with_suffix(".units"), stem.with_suffix(".bits"))
 
     def read(self, store: bytes, width: int) -> About | None:
-        """None where they are missing, damaged, or not of the ``store`` with this identity and rows of ``width``."""
+        """The files; None if they are missing, damaged, of another ``store`` (an identity), or have rows of another
+        ``width``."""
         try:
             state: dict[str, Any] = json.loads(self.about.read_text())
             rows, last = int(state["rows"]), int(state["last"])
@@ -63,7 +63,7 @@ class DenseFiles(NamedTuple):
 
 
 def partial(path: Path) -> Path:
-    """Where such a file is written before it takes its place."""
+    """The path at which such a file is written before it is moved to its place."""
     return path.with_suffix(f"{path.suffix}.part")
 
 

@@ -18,7 +18,7 @@ import apsw
 from findling.config.roots import LIVE
 from findling.model import term_rows
 from findling.model.reading import ChunkRow, Use
-from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed, symbol_rows
 from findling.model.text_encodings import UTF8
 from findling.model.types import TreeState
 from findling.store import parts
@@ -450,11 +450,9 @@ class IndexReader:
 
     def symbols(self, blob_id: int) -> list[SymbolRow]:
         """A content's definitions in order."""
-
-        def rows(data: bytes) -> list[SymbolRow]:
-            return [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(parts.symbols(data))]
-
-        return self._unpacked(self._symbols, _SYMBOL_LISTS, blob_id, "symbols", rows)
+        return self._unpacked(
+            self._symbols, _SYMBOL_LISTS, blob_id, "symbols", lambda data: symbol_rows(blob_id, parts.symbols(data))
+        )
 
     def uses(self, blob_id: int) -> list[Use]:
         """Where names are used in a content, in order."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from findling.model import errors, term_rows
 from findling.model.reading import ChunkRow, Use
-from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed, symbol_rows
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
 from findling.store.postgresql import beside
@@ -603,9 +603,7 @@ class PostgresIndex:
         if blob_id not in self._symbols:
             if self._recording:
                 return []
-            self._symbols[blob_id] = [
-                SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(parts.symbols(record.symbols))
-            ]
+            self._symbols[blob_id] = symbol_rows(blob_id, parts.symbols(record.symbols))
         return self._symbols[blob_id]
 
     def _ask_uses(self, ids: list[int]) -> Iterator[Statement]:

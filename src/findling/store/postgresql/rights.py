@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from findling.store.postgresql.database import Database
 
 EVERY: Final = "*"
-"""In place of a collection's name."""
+"""Stands for all collections, in place of a name."""
 
 _NAME = re.compile(r"[\w.@+-]{1,200}")
 
@@ -44,7 +44,7 @@ class Rights:
         self._rows("INSERT INTO persons (name) VALUES (%s) ON CONFLICT DO NOTHING", name)
 
     def remove_user(self, name: str) -> None:
-        """Forget a user, with the memberships and tokens. Raises `NotFound`."""
+        """Delete a user with all memberships and tokens. Raises `NotFound`."""
         self._gone("DELETE FROM persons WHERE name = %s RETURNING 1", f"There is no user {name!r}.", name)
 
     def add_to_group(self, group: str, users: list[str]) -> None:
@@ -88,7 +88,7 @@ class Rights:
         return collection == EVERY or bool(self._rows(known, collection, collection))
 
     def forget(self, group: str, collection: str) -> None:
-        """Take back what `judge` said, as if it had never been said. Raises `NotFound` where nothing was."""
+        """Take back what `judge` allowed or denied. Raises `NotFound` if it said nothing."""
         self._gone(
             "DELETE FROM rights WHERE team = %s AND collection = %s RETURNING 1",
             f"The group {group!r} is neither allowed nor denied {collection!r}.",
@@ -116,7 +116,8 @@ class Rights:
     # --- tokens ---------------------------------------------------------------------------------------------------
 
     def new_token(self, user: str) -> str:
-        """A token by which a server knows a user. It is nowhere kept. Raises `NotFound` without such a user."""
+        """A new token with which a user logs in at a server. Only its hash is kept. Raises `NotFound` without such a
+        user."""
         token = secrets.token_urlsafe(32)
         self._gone(
             "INSERT INTO tokens (hash, person) SELECT %s, name FROM persons WHERE name = %s RETURNING 1",
@@ -152,7 +153,7 @@ class Rights:
 
 
 def hashed(token: str) -> bytes:
-    """As the store keeps it; a token is long and random, so one round is enough."""
+    """The hash of a token, as the store keeps it; a token is long and random, so one round is enough."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -1,7 +1,7 @@
-"""The recipe of fetching a file: into a part, piece by piece, then to its place at once, then indexed.
+"""How a file is fetched: it is written piece by piece into a partial file, moved to its place at once, then indexed.
 
-What was there before stays untouched until the new file is whole. A part whose server lets one go on outlives failures
-of the network and the end of the process; every other failure leaves nothing.
+What was there before stays untouched until the new file is whole. If the server supports ranges, the partial file
+outlives failures of the network and the end of the process. Any other failure deletes it.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from findling.model.collection import Collection
 
 NAME: Final = "downloads"
-"""The collection that it is."""
+"""The name of the collection that fetched files belong to."""
 
 LOADED: Final = 80
-"""Percent when the file is whole; indexing takes the rest."""
+"""The progress in percent once the file is whole; indexing is the rest."""
 
 TRIES: Final = 4
-"""How often a server that breaks off in the middle is asked, as long as each time more has come."""
+"""How often a server that breaks off is asked again, as long as every answer brings more."""
 
 RETRY_S: Final = 0.5
-"""Before it is asked again; twice and three times as long the next times."""
+"""Seconds before it is asked again; twice and three times as long later."""
 
 _LOOK_S: Final = 0.1
 _KNOWN_SIZE_STEPS: Final = 1 << 20
-"""Bytes that are half of the way where the server does not say how many there are."""
+"""The number of bytes that counts as half of the download if the server does not announce the size."""
 
 
 def already_there(directory: Path, request: FileRequest) -> None:
@@ -64,8 +64,7 @@ def already_there(directory: Path, request: FileRequest) -> None:
 
 
 def run(library: Library, job: RunningJob, request: FileRequest, fetching: Fetch) -> dict[str, Any]:
-    """Fetch, save and index; the job's result. Raises what goes wrong, and leaves nothing half done but what the next
-    try can go on from."""
+    """Fetch, save and index; the job's result. On an error only what the next try can continue from is left behind."""
     folder = library.directory / FILES
     make_folder(folder)
     already_there(library.directory, request)
@@ -142,7 +141,7 @@ def _place(partial: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def _indexed(library: Library, job: RunningJob, request: FileRequest, target: Path) -> dict[str, Any]:
-    """Bring the collection of downloads up to date; what became of the file in it."""
+    """Bring the collection of downloads up to date; tells how the file was indexed."""
     collection = library.enlist(target.parent, NAME, {"type": "files"})
     name = request.filename
 
@@ -165,10 +164,10 @@ def _indexed(library: Library, job: RunningJob, request: FileRequest, target: Pa
 
 
 KEPT_S: Final = 86_400.0
-"""Whoever wants a file tries again within a day, or begins anew."""
+"""Partial files are kept for a day."""
 
 KEPT: Final = 8
-"""Parts of jobs that have ended; the oldest go first."""
+"""How many partial files of ended jobs are kept; the oldest are deleted first."""
 
 _NOTE_BYTES: Final = 10_000
 
@@ -198,11 +197,11 @@ class PartialFile:
 
     @property
     def have(self) -> Part | None:
-        """What a server may be told is there; None where all must be asked for."""
+        """The part that a server may be told is there; None if the whole file must be requested."""
         return Part(self.size, self._validator) if self.size and self._validator else None
 
     def begin(self, part: Part) -> None:
-        """What is written next comes after the first ``part.size`` bytes."""
+        """The next bytes are written after the first ``part.size`` bytes."""
         self._out.truncate(part.size)
         self.size, self._validator = part
         self._write_note()
@@ -212,7 +211,7 @@ class PartialFile:
         self.size += len(piece)
 
     def finish(self) -> None:
-        """Everything is on the disk, and can be moved to its place: some systems move no open file."""
+        """Write everything to the disk and close the file, so that it can be moved: some systems move no open file."""
         self._out.flush()
         os.fsync(self._out.fileno())
         self._out.close()
@@ -223,7 +222,7 @@ class PartialFile:
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # a full disk, which has been told of
+        with suppress(OSError):  # a full disk, which was reported already
             self._out.close()
         if isinstance(exc, NetworkError) and self.have is not None:
             self.kept = self.size
@@ -238,7 +237,7 @@ class PartialFile:
             self._note.unlink(missing_ok=True)
 
     def _take_over(self, running: set[str]) -> None:
-        """Go on with the newest part of the same file; forget parts that nobody asked for again."""
+        """Continue the newest partial file of the same URL; delete those that nobody asked for again."""
         left = [path for path in self._folder.iterdir() if path.suffix == ".part" and path.stem not in running]
         left.sort(key=_changed, reverse=True)
         kept = 0
@@ -259,7 +258,8 @@ class PartialFile:
 
 
 def sweep(directory: Path, running: set[str]) -> None:
-    """Forget every part but those of the jobs in ``running``. Raises the errors of a folder that cannot be written."""
+    """Delete every partial file except those of the jobs in ``running``. Raises the errors of a folder that cannot be
+    written."""
     for path in (directory / PARTS).glob("*"):
         if path.name.partition(".")[0] not in running:
             try:
@@ -276,7 +276,7 @@ def _changed(path: Path) -> float:
 
 
 def _read_note(path: Path) -> tuple[str, str]:
-    """(key, validator); '' for both where nothing can be gone on with."""
+    """(key, validator); '' for both if the download cannot be continued."""
     try:
         note = read_json(path, _NOTE_BYTES)
         key, validator = note["key"], note["validator"]

@@ -331,7 +331,7 @@ class PlainView:
             self._line(text)
 
     def _beside(self, text: str) -> None:
-        """A line below a place that says more about it."""
+        """A further line below a place."""
         self._line(f"  {self._label(text)}")
 
     def _pairs(self, *pairs: tuple[str, str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import rich.progress
 
 
-# Shorter runs show no bar: it would only flicker, and importing it takes longer than they do.
+# Shorter runs show no bar: it would only flicker, and importing it would take longer than the run.
 _BAR_AFTER_S: Final = 0.3
 # A log wants to know that it goes on, not how each file went.
 _LINE_EVERY_S: Final = 5.0
