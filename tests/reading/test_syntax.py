@@ -555,3 +555,15 @@ def test_threads_of_a_user_without_a_cache_folder_load_grammars_at_once(monkeypa
     with ThreadPoolExecutor(len(names)) as threads:
         assert None not in list(threads.map(syntax_tree.grammar.__wrapped__, names))
     assert "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ
+
+
+def test_threads_parse_at_the_same_time() -> None:
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    text = b"def step(value): ...\n" * 500
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            found = list(threads.map(lambda _: syntax.parse(text, "python"), range(6)))
+    finally:
+        sys.setswitchinterval(often)
+    assert [len(each.symbols) for each in found] == [500] * 6

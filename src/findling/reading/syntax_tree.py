@@ -73,15 +73,26 @@ def has_grammar(name: str) -> bool:
         return False
 
 
-@cache
-def _parser(name: str) -> Parser | None:
-    language = grammar(name)
-    return Parser(language) if language is not None else None
+class _Parsers(threading.local):
+    """The parsers of one thread, by the grammar's name. Two threads that parse with the same one crash: the callbacks
+    of `parse_tree` let other threads run."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Parser] = {}
+
+    def of(self, name: str) -> Parser | None:
+        language = grammar(name)
+        if language is not None and name not in self._known:
+            self._known[name] = Parser(language)
+        return self._known.get(name)
+
+
+_parsers = _Parsers()
 
 
 def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
     """The tree of ``text``; None when the grammar is missing or ``deadline`` (of ``time.thread_time``) passed."""
-    parser = _parser(name)
+    parser = _parsers.of(name)
     if parser is None:
         return None
     clock = time.thread_time
