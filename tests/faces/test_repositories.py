@@ -61,6 +61,17 @@ def test_each_is_indexed_where_it_lies(folder: Path, capsys: pytest.CaptureFixtu
     assert all((folder / path / ".findling").is_dir() for path in ("shop", "team/crawler", ""))
 
 
+def test_clear_and_stop_are_about_all_of_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index"]) == 0
+    assert main(["stop"]) == 1
+    capsys.readouterr()
+    assert main(["clear", "--yes", "--json"]) == 0
+    cleared = json.loads(capsys.readouterr().out)["indexes"]
+    roots = {str(folder), str(folder / "shop"), str(folder / "team" / "crawler")}
+    assert {row["root"] for row in cleared if row["deleted"]} == roots
+    assert not any((folder / path / ".findling").exists() for path in ("", "shop", "team/crawler"))
+
+
 def test_doctor_and_sync_speak_of_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "shop"]) == 0
     capsys.readouterr()

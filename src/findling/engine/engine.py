@@ -530,7 +530,7 @@ class Engine(Questions):
         return parts.index_jobs.stop(self._store)
 
     def paths_like(self, path: str) -> list[str]:
-        """The indexed files nearest to a path that is none, from the root, the best first."""
+        """The files nearest to a path that is none, from the root, the best first."""
         return paths_like(self._store, path)
 
     def never_indexed(self) -> Coverage:

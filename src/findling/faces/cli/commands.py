@@ -259,10 +259,11 @@ def status(args: Namespace, session: Session) -> int:
 
 
 def stop(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
-        stopped = engine.stop_jobs()
+    with session.asked(args.path, file_alone=False) as asked:
+        every = asked.engines.values() if isinstance(asked, engine.Repositories) else [asked]
+        stopped = sum(opened.stop_jobs() for opened in every)
         with session.printing():
-            session.view(engine).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
+            session.view(asked).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
         return FOUND if stopped else NOTHING
 
 

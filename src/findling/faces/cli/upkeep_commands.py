@@ -42,11 +42,12 @@ def clear(args: Namespace, session: Session) -> int:
     if args.all or args.gone:
         chosen = [index for index in indexes.known() if args.all or index.is_orphan]
     else:
-        with session.open(args.path) as engine:
-            if engine.shared_store:
-                return _clear_published(args, session, engine)
-            one = indexes.of(engine.store_dir, engine.root)
-        chosen = [] if one is None else [one]
+        with session.every(args.path) as every:
+            for engine in every.values():  # one that is shared is asked alone
+                if engine.shared_store:
+                    return _clear_published(args, session, engine)
+            found = [indexes.of(engine.store_dir, engine.root) for engine in every.values()]
+        chosen = [index for index in found if index is not None]
     total = words.size(sum(index.bytes for index in chosen))
     if not args.json:
         with session.printing():
