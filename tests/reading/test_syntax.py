@@ -560,8 +560,8 @@ def test_threads_of_a_user_without_a_cache_folder_load_grammars_at_once(monkeypa
 def test_an_open_bracket_of_python_takes_no_later_definition() -> None:
     text = (
         b"@dec(1\ndef a(x):\n    return 'def ('\n\n\nclass Q(Base:\n    def m(self):\n        y = {'a': [1, 2\n"
-        b"        return y\n\n    def broken(self, x: Item:\n        return 1\n\n    def n(self):\n        return f(self,\n"
-        b"\n\ndef last():\n    return a(1)\n"
+        b"        return y\n\n    def broken(self, x: Item:\n        return 1\n\n    def n(self):\n"
+        b"        return f(self,\n\n\ndef last():\n    return a(1)\n"
     )
     found = syntax.parse(text, "python")
     assert found.problem == "parse_error"
