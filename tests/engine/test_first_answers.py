@@ -73,6 +73,33 @@ def test_all_files_are_searched_and_nothing_is_indexed(folder: Path) -> None:
     assert later.hits[0].path == answer.hits[0].path
 
 
+def test_filters_that_no_file_passes_are_told_without_an_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_jobs, "start", lambda _: True)
+    monkeypatch.setattr(Workspace, "finish_in_background", lambda _: None)
+    with Workspace(roots=[str(folder)]) as workspace:
+
+        def said(tool: str, **given: Any) -> str:
+            result = call(tool, given, workspace)
+            facts: Any = result.structured or {"meta": {"notes": result.text_blocks}}
+            assert not facts.get("results")
+            noted = facts.get("notes") or facts.get("metadata", {}).get("warnings") or facts["meta"]["notes"]
+            return " ".join(noted)
+
+        no_file = "No file matches part33/**; nearest: part3"
+        meant = "Did you mean part3/retrying.py?"
+        assert meant in said("get_file", path="part3/retryng.py")
+        assert no_file in said("search_keyword", query="policy", path="part33/**")
+        assert no_file in said("search_code", query="policy again", path="part33/**")
+        assert "No file is go; most are python" in said("search_code", query="policy again", language="go")
+        assert "No file" not in said("search_code", query="qzjxkw wxqzk", path="part3/**")
+        (folder / "notes").mkdir()
+        (folder / "notes" / "first.md").write_text("# Lists\n")
+        assert "No document lies in nots; nearest: notes" in said("search_docs", query="policy", pathPrefix="nots")
+        facts: Any = call("search_docs", {"query": "qzjxkw", "pathPrefix": "notes/"}, workspace).structured
+        assert facts["not_searched"] == {"files_only_scanned": 1} and "notes" not in facts
+        assert workspace.engine.status().coverage.files == 0
+
+
 def test_names_are_found_without_an_index(folder: Path) -> None:
     with Engine.open(root=folder) as engine:
         found = engine.symbols("RetryPolicy")

@@ -88,12 +88,15 @@ def ask(
 
 
 def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
-    """The note that no document's path begins with the prefix, with similar paths; nothing where one does."""
-    known = [file.path for file in found.reader.listing() if file.kind == "docs"]
-    if not scope.prefix or found.files or any(path.startswith(scope.prefix) for path in known):
+    """The note that no document's path begins with the prefix, with similar paths; nothing where one does, or where not
+    all files are known."""
+    if not scope.prefix or found.files or (files := found.listing()) is None:
+        return {}
+    known = [file.path for file in files if file.kind == "docs"]
+    if any(path.startswith(scope.prefix) for path in known):
         return {}
     near = ", ".join(path for _, path in nearest_paths(scope.prefix, with_folders(known)))
-    return {"notes": [f"No indexed document lies in {scope.prefix}{near and f'; nearest: {near}'}."]}
+    return {"notes": [f"No document lies in {scope.prefix}{near and f'; nearest: {near}'}."]}
 
 
 def _may_be_asked(folder: str, scope: DocumentScope, code_too: bool, path: str) -> bool:

@@ -61,7 +61,7 @@ _NO_FILE = frozenset(("file_not_found", "not_found"))
 
 
 def _with_nearest(message: str, workspace: Workspace, given: Arguments) -> str:
-    """A sentence on a file that is none, with the indexed ones that were probably meant, as paths of the same form."""
+    """A sentence on a file that is none, with those that were probably meant, as paths of the same form."""
     path = next((given[key] for key in ("path", "docPath", "filePath") if key in given), "")
     near: list[str] = []
     for name, root in workspace.by_name.items() if path else ():

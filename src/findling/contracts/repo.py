@@ -6,6 +6,7 @@ Field names and formulas are the contract of these tools; finding is the engine'
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -211,12 +212,12 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
 def _absent(engine: Engine | Engines, query: Query, result: GrepResult) -> dict[str, Any]:
     """That a text which was looked for in all files is in none of them, and what is like it, or that no file passes the
     filters; nothing where there is no index and none may be made."""
-    wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
-    try:
-        answer = engine.ask(replace(query, wait_s=wait_s))
-    except IndexNotReady:
-        return {}
-    return index_state.absent_fields(answer.absent) | index_state.notes(answer)
+    # The whole disk was just looked at; only what is not indexed is to be looked at again.
+    for wait_s in (WAIT_S,) if result.unindexed else (0.0, WAIT_S):
+        with suppress(IndexNotReady):
+            answer = engine.ask(replace(query, wait_s=wait_s))
+            return index_state.absent_fields(answer.absent) | index_state.notes(answer)
+    return {}
 
 
 def _is_expression(query: str) -> bool:

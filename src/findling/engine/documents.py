@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
-    from findling.engine.searched import Searched
+    from findling.engine.searched import ListedFile, Searched
     from findling.search.semantic import SemanticChannel
 
 
@@ -39,7 +39,7 @@ class OpenDocuments(Struct, frozen=True):
     ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
     and have none, ``pending`` the files that were not searched because they are not indexed yet, ``only_scanned`` those
     that were scanned for the question's words. ``by_words``: documents of collections that cannot be asked by meaning,
-    while others can. ``generation``: changes with the index (`Searched.generation`).
+    while others can. ``generation``: changes with the index (`Searched.generation`). ``listing``: `Searched.listing`.
     """
 
     reader: Index
@@ -51,6 +51,7 @@ class OpenDocuments(Struct, frozen=True):
     without_vectors: int
     by_words: list[FileRow]
     generation: str
+    listing: Callable[[], list[ListedFile] | None]
 
 
 class Texts:
@@ -131,7 +132,11 @@ def opened(
             firsts = [store.first_answer or coverage_of(store, None) for store in searched.stores]
             pending = sum(each.pending_files for each in firsts)
             only_scanned = sum(each.only_scanned for each in firsts)
-        yield OpenDocuments(index, files, texts, channel, pending, only_scanned, without, by_words, searched.generation)
+        yield OpenDocuments(
+            *(index, files, texts, channel, pending, only_scanned, without, by_words),
+            searched.generation,
+            searched.listing,
+        )
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:

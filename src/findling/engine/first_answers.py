@@ -101,8 +101,9 @@ class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
     empty. ``embedder``: whose vectors what was read has, None for none. ``index_s``: about how long one process takes
-    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index. ``cut``: there was no
-    time to list all files. ``of_all``: ``found`` was listed whole, and whatever the question is about."""
+    for all that the index lacks, 0 where nobody knows. ``goes_on``: somebody finishes the index. ``listed``: all files
+    that the index lacks, whatever the question is about. ``cut``: there was no time to list all files. ``of_all``:
+    ``found`` was listed whole, and whatever the question is about."""
 
     index: JoinedIndex
     scan: Scan
@@ -112,6 +113,7 @@ class FirstAnswer(Struct):
     embedder: Embedder | None
     index_s: float = 0.0
     goes_on: bool = False
+    listed: Sequence[Found] = ()
     cut: bool = False
     of_all: bool = False
 

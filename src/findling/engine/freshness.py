@@ -448,7 +448,7 @@ def _answer_first(
     was no time to list all; None where these are not from a listing."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
     first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began, worker)
-    first.cut = cut is True
+    first.listed, first.cut = found, cut is True
     first.of_all = cut is False and len(wanted) == len(found)
     if len(wanted) < len(found):
         first.index_s = 0.0  # it is that of a part

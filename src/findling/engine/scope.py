@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -121,32 +122,41 @@ _COMMONEST = 2
 _MOST_PATH_CHARS = 300
 """Longer paths are not compared with others."""
 
+_LISTING_S = 1.0
+"""The time for listing a folder whose index is not complete."""
+
 _FOLDERS = 6
 """So many folders are named if none is like the one that was asked for."""
 
 
 def paths_like(store: OpenStore, path: str) -> list[str]:
-    """The indexed files nearest to a path that does not exist, the best first; none if it exists or is not a path."""
-    if len(path) > _MOST_PATH_CHARS or os.path.lexists(store.root / path) or not store.exists:
+    """The files nearest to a path that does not exist, the best first; none if it exists or is not a path.
+
+    If the index is not complete, the folder is listed as well, as far as there is time.
+    """
+    if len(path) > _MOST_PATH_CHARS or os.path.lexists(store.root / path):
         return []
-    with store.reader.snapshot():
-        known = [file.path for file in store.reader.listing()]
+    known, is_whole = set[str](), False
+    if store.exists:
+        with store.reader.snapshot():
+            known = {file.path for file in store.reader.listing()}
+            is_whole = (manifest := store.reader.manifest) is not None and manifest.complete
+    if not is_whole and not store.lasting:
+        listed = sources.discovery.Stream(store.root, store.configuration.wanted, time.monotonic() + _LISTING_S)
+        known.update(found for found, _, _ in listed)
     return [near for likeness, near in search.nearest_paths(path, known) if likeness >= search.AS_GOOD]
 
 
 def no_file_fits(searched: Searched, query: Query) -> str:
-    """Why nothing can be found with a question's filters, and what is nearest to them; '' where an indexed file passes
-    them, where none is indexed, or where files are still to be read. Within the index's snapshot."""
+    """Why nothing can be found with a question's filters, and what is nearest to them; '' where a file passes them, or
+    where not all files are known. Within the index's snapshot."""
     path_globs, language, kind = query.path_globs, query.language, query.kind
     folder = searched.folder
     filters = [f"lies in {folder}"] if folder else []
     filters += [f"matches {' or '.join(path_globs)}"] if path_globs else []
     filters += [f"is {language}"] if language else []
     filters += [f"counts as {kind}"] if kind else []
-    if not filters or any(store.first_answer for store in searched.stores):
-        return ""
-    files = searched.index.listing()
-    if not files:
+    if not filters or not (files := searched.listing()):
         return ""
 
     def fit(globs: Sequence[str]) -> bool:
@@ -159,7 +169,8 @@ def no_file_fits(searched: Searched, query: Query) -> str:
 
     if fit(path_globs):
         return ""
-    told = f"No indexed file {' and '.join(filters)}"
+    which = "file" if any(store.first_answer for store in searched.stores) else "indexed file"
+    told = f"No {which} {' and '.join(filters)}"
     skipped = _left_out(searched, path_globs) if folder or path_globs else []
     deeper = [f"{glob}*" for glob in path_globs if glob.endswith("/*")]
     if skipped:
@@ -182,7 +193,8 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
     found: list[SkippedFile] = []
     for each in searched.collections:
         store = each.store
-        skipped = [SkippedFile(*row) for row in store.reader.listed.skipped() if lies_in(row[0], each.folder)]
+        rows = store.reader.listed.skipped() if store.exists else ()
+        skipped = [SkippedFile(*row) for row in rows if lies_in(row[0], each.folder)]
         if not skipped and each.folder and not store.lasting:
             skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
         found += [replace(file, path=each.path(file.path)) for file in skipped]

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, coverage_of, joined_coverage
 from findling.engine.store import OpenStore
+from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.text_encodings import TextFilter
@@ -37,6 +38,14 @@ if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
     from findling.search.exact import ExactSource, FileRef, Scope
     from findling.search.semantic import SemanticChannel
+
+
+class ListedFile(NamedTuple):
+    """A file that a question may be about. Of one that is not indexed yet, language and kind are as its name tells."""
+
+    path: str
+    language: str
+    kind: str
 
 
 class OpenCollection(Struct, frozen=True):
@@ -160,6 +169,21 @@ class Searched:
             for each in self.collections
         ]
         return of_each[0] if self._alone else _JoinedFiles(self._several(), self.collections, of_each)
+
+    def listing(self) -> list[ListedFile] | None:
+        """The indexed files, and those that the index lacks; None where there was no time to list these. Within the
+        index's snapshot."""
+        found: dict[str, ListedFile] = {}
+        for each in self.collections:
+            if (first := each.store.first_answer) is None:
+                continue
+            if first.cut:
+                return None
+            for own, _, _ in first.listed:
+                path, language = each.path(own), language_of(own)
+                found[path] = ListedFile(path, language.id, language.kind)
+        found |= {file.path: ListedFile(file.path, file.language, file.kind) for file in self.index.listing()}
+        return list(found.values())
 
     # --- state ----------------------------------------------------------------------------------------------
 
