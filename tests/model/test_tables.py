@@ -34,7 +34,9 @@ def test_an_answer_shows_its_places_line_by_line(found: SearchResult) -> None:
 
 def test_a_notebook_shows_a_table_in_which_code_is_text(found: SearchResult) -> None:
     page = found._repr_html_()
-    assert "<table>" in page and "&lt;script&gt;" in page and "<script>" not in page
+    hit = found.hits[0]._repr_html_()
+    for html in (page, hit):
+        assert "<table>" in html and "client.py:1-2" in html and "&lt;script&gt;" in html and "<script>" not in html
 
 
 def test_an_answer_is_a_dictionary_and_a_data_frame(found: SearchResult) -> None:

@@ -555,3 +555,21 @@ def test_threads_of_a_user_without_a_cache_folder_load_grammars_at_once(monkeypa
     with ThreadPoolExecutor(len(names)) as threads:
         assert None not in list(threads.map(syntax_tree.grammar.__wrapped__, names))
     assert "SEMBLE_GRAMMARS_CACHE_DIR" not in os.environ
+
+
+def test_an_open_bracket_of_python_takes_no_later_definition() -> None:
+    text = (
+        b"@dec(1\ndef a(x):\n    return 'def ('\n\n\nclass Q(Base:\n    def m(self):\n        y = {'a': [1, 2\n"
+        b"        return y\n\n    def broken(self, x: Item:\n        return 1\n\n    def n(self):\n"
+        b"        return f(self,\n\n\ndef last():\n    return a(1)\n"
+    )
+    found = syntax.parse(text, "python")
+    assert found.problem == "parse_error"
+    names = [(symbol.name, symbol.start_line, symbol.end_line) for symbol in found.symbols]
+    assert names == [("a", 1, 3), ("Q", 6, 15), ("m", 7, 9), ("broken", 11, 12), ("n", 14, 15), ("last", 18, 19)]
+    assert 19 in [use.line for use in found.uses if use.name == "a"]
+
+
+def test_open_brackets_of_hostile_python_cost_no_more_than_its_length() -> None:
+    for text in (b"(" * 400_000 + b"\ndef a(:\n", b"def a(x:\n" * 40_000, b"'''\n" * 100_000, b'"\\' * 200_000):
+        assert len(syntax._without_open_brackets(text)) == len(text)

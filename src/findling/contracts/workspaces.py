@@ -85,7 +85,10 @@ class Root:
         if self.for_user:
             if ref in (None, LIVE):
                 return self
-            raise RefNotIndexed("There are no refs here, only what was published last.", remedy="Leave the ref out.")
+            raise RefNotIndexed(
+                "A server for users searches no refs, only the files that were published last.",
+                remedy="Leave the ref out.",
+            )
         found = engine.find_ref(self.engine.root, ref)
         if found is None:
             return self

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ from findling.model.types import (
     SkippedFile,
 )
 from findling.outbound.files import NotRead
+from findling.search import siblings
 from findling.search.graph.file_names import VALUES
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
@@ -62,9 +63,10 @@ RELATED_PART, RELATED_CHARS = 4, 1_600
 """What belongs to the definitions of a name takes so many characters at most, and this part of the room for texts; of
 several names together."""
 
-WITH_DECLARATIONS, DECLARATION_LINES = ("c", "cpp"), 2
-"""Languages that declare a function apart from its definition, and the lines that a definition has at least beside its
-first."""
+WITH_DECLARATIONS = ("c", "cpp", "typescript", "tsx")
+"""Languages that may declare a function apart from its body."""
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 SHOWN_OF_A_NAME = 6
 """Definitions of one name that are shown with their text."""
@@ -340,9 +342,10 @@ class Answers:
         bodies: dict[tuple[str, int], search.Body] = {}
         with index.snapshot(), self.searched.answer():
             relating = search.Relating(index, self.searched.lines, most_callers=MOST_CALLERS)
-            chosen = [hit for result in results for hit in _to_show(result.definitions)]
+            aside = frozenset(hit for result in results for hit in self._aside(result.definitions))
+            chosen = [hit for result in results for hit in _to_show(result.definitions, aside)]
             for result in results:
-                for hit in _to_show(result.definitions):
+                for hit in _to_show(result.definitions, aside):
                     if any(_holds(other, hit) and other.end_line - other.start_line < WHOLE_TYPE for other in chosen):
                         continue
                     file = index.file_at(hit.path)
@@ -360,7 +363,34 @@ class Answers:
                 related = search.but_for(relating.of_hit(hit, related_chars), shown) if is_definition else hit.related
                 return replace(hit, body=text, related=related)
 
-            return [replace(result, definitions=tuple(map(told, result.definitions))) for result in results]
+            return [
+                replace(result, definitions=tuple(map(told, sorted(result.definitions, key=aside.__contains__))))
+                for result in results
+            ]
+
+    def _aside(self, definitions: Sequence[types.SymbolHit]) -> Iterator[types.SymbolHit]:
+        """Of the exact definitions of a name those that stand below the others, without text: functions without a body
+        where another of the same name has one, and old or vendored copies where there is a current one."""
+        exact = [hit for hit in definitions if hit.match == "exact" and hit.kind != types.LINES_KIND]
+        if len(exact) < 2:
+            return
+        index = self.searched.index
+        bare = {
+            hit
+            for hit in exact
+            if hit.language in WITH_DECLARATIONS
+            and (file := index.file_at(hit.path)) is not None
+            and _is_bare(hit, self.searched.lines(file) or ())
+        }
+        with_body = {hit.qualified_name for hit in exact if hit not in bare}
+        current = [hit for hit in exact if not _is_old(hit.path) and "test" not in path_flags(hit.path)]
+        known = {(hit.qualified_name, hit.path.rpartition("/")[2]) for hit in current}
+        names = {hit.qualified_name for hit in current}
+        for hit in exact:
+            is_copy = siblings.is_copy(hit.path) and (hit.qualified_name, hit.path.rpartition("/")[2]) in known
+            is_old = "legacy" in path_flags(hit.path) and hit.qualified_name in names
+            if is_copy or is_old or (hit in bare and hit.qualified_name in with_body):
+                yield hit
 
     def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
         """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
@@ -393,25 +423,25 @@ class Answers:
         return self._searcher
 
 
-def _to_show(definitions: Sequence[types.SymbolHit]) -> list[types.SymbolHit]:
-    """The definitions that are shown with their text: exact ones or the only one, none that stands in another, tests
-    only where there is nothing else, and of C no declaration beside its definition."""
-    exact = [hit for hit in definitions if hit.match == "exact" or len(definitions) == 1]
+def _to_show(definitions: Sequence[types.SymbolHit], aside: Container[types.SymbolHit] = ()) -> list[types.SymbolHit]:
+    """The definitions that are shown with their text: exact ones or the only one, none that stands in another or
+    ``aside``, and tests only where there is nothing else."""
+    exact = [hit for hit in definitions if (hit.match == "exact" or len(definitions) == 1) and hit not in aside]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
-    long = {_declared(hit) for hit in chosen if hit.end_line - hit.start_line >= DECLARATION_LINES}
-    chosen = [
-        hit
-        for hit in chosen
-        if hit.language not in WITH_DECLARATIONS
-        or hit.end_line - hit.start_line >= DECLARATION_LINES
-        or _declared(hit) not in long
-    ]
     return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
 
 
-def _declared(hit: types.SymbolHit) -> tuple[str, str]:
-    """What a declaration and its definition have in common: the qualified name, and what it takes."""
-    return hit.qualified_name, "".join(hit.signature.partition(f"{hit.name}(")[2].split()).rstrip(";{")
+def _is_old(path: str) -> bool:
+    return siblings.is_copy(path) or "legacy" in path_flags(path)
+
+
+def _is_bare(hit: types.SymbolHit, lines: Sequence[str]) -> bool:
+    """Whether a function is declared without a body, in a language that has its body elsewhere."""
+    if hit.language not in WITH_DECLARATIONS or hit.kind not in ("fn", "method"):
+        return False
+    text = _COMMENT.sub("", "\n".join(lines[hit.line - 1 : hit.end_line]))
+    behind = re.search(rf"\b{re.escape(hit.name)}\s*[(<]([^;{{]*?)(=>|[;{{])", text)
+    return behind is not None and behind[2] == ";"
 
 
 def _holds(outer: types.SymbolHit, inner: types.SymbolHit) -> bool:

@@ -424,6 +424,8 @@ class Engine(Questions):
         if isinstance(self._store, RemoteStore):
             with self._store.for_one_answer():
                 index = self._store.remote
+                if index.manifest is None:  # an earlier export must not be replaced with nothing
+                    raise self._store.unpublished()
                 return store.export(index, lambda file: index.doc_text(file.blob_id), Path(target))
         self._store.ready_to_read()
         reader = self._store.on_disk

@@ -49,6 +49,10 @@ class Row(_Fields):
         words += [f"{key}={known[key]!r}" for key in ("grade", "score") if known[key] is not None]
         return f"{type(self).__name__}({', '.join(words)})"
 
+    def _repr_html_(self) -> str:
+        """For notebooks; whatever stands in a repository is shown as text."""
+        return f"<table><tr>{_cells(self)}</tr></table>"
+
 
 class Table(_Fields):
     """An answer with rows."""
@@ -84,12 +88,16 @@ class Table(_Fields):
         """For notebooks; whatever stands in a repository is shown as text."""
         from html import escape
 
-        rows = "".join(
-            f"<tr><td>{number}</td><td><code>{escape(row.place)}</code></td><td><code>{escape(_about(row))}</code></td>"
-            f"<td>{_number(row)}</td></tr>"
-            for number, row in enumerate(self.rows, 1)
-        )
+        rows = "".join(f"<tr><td>{number}</td>{_cells(row)}</tr>" for number, row in enumerate(self.rows, 1))
         return f"<table><caption>{escape(self.heading)}</caption>{rows}</table>"
+
+
+def _cells(row: Row) -> str:
+    """A row's place, what it is, and its score or grade, as cells of an HTML table."""
+    from html import escape
+
+    place, about = escape(row.place), escape(_about(row))
+    return f"<td><code>{place}</code></td><td><code>{about}</code></td><td>{_number(row)}</td>"
 
 
 def _line(row: Row) -> str:

@@ -34,9 +34,17 @@ NOTEBOOK = "notebook"
 DEADLINE_S = 1.0
 # With fewer unparsed bytes a second parse is not worth its time.
 RETRY_BYTES = 64
+# In a longer text of Python open brackets are not looked for: it is generated or hostile.
+RETRY_MOST = 500_000
 
 _CONDITION = re.compile(
     rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|region|endregion|pragma|nullable|warning)\b[^\n]*", re.MULTILINE
+)
+_OF_PYTHON = re.compile(
+    rb"(?P<start>^[ \t]*(?:(?:async[ \t]+)?def[ \t]+\w+|class[ \t]+\w+(?=[ \t]*[:(])|@\w))|#[^\n]*"
+    rb"|\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"\"\")?|'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?"
+    rb"|\"(?:[^\"\\\n]|\\.)*+|'(?:[^'\\\n]|\\.)*+|(?P<open>[(\[{])|(?P<close>[)\]}])",
+    re.MULTILINE | re.DOTALL,
 )
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 _MACRO_GRAMMARS = frozenset({"c", "cpp", "objc"})
@@ -140,6 +148,13 @@ def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> _Read:
         text, tree = _without_preprocessor(text, table, tree, deadline)
     root = tree.root_node
     found = walk(root, text, table, deadline, docs=docs)
+    if language == "python" and root.has_error and len(text) <= RETRY_MOST:
+        closed = _without_open_brackets(text)
+        other = parse_tree(closed, table.parser, deadline) if closed != text else None
+        if other is not None:
+            more = walk(other.root_node, closed, table, deadline, docs=docs)
+            if not more.problem and len(more.symbols) > len(found.symbols):
+                text, tree, found = closed, other, more
     if not found.problem and root.has_error:
         found.problem = "parse_error"
         if table.braces:
@@ -159,6 +174,30 @@ def _without_preprocessor(text: bytes, table: Grammar, tree: Tree, deadline: flo
     if other is None or unparsed_bytes(other.root_node) >= before:
         return text, tree
     return blanked, other
+
+
+def _without_open_brackets(text: bytes) -> bytes:
+    """The same text of Python without the brackets that are still open where a line begins a definition: these take
+    all that follows for their content. A definition's own are closed, and what they hold is left out."""
+    written = bytearray(text)
+    opened: list[int] = []
+    head = 0  # the end of the last definition's name
+    for match in _OF_PYTHON.finditer(text):
+        if match["open"]:
+            opened.append(match.start())
+        elif match["close"] and opened:
+            opened.pop()
+        elif match["start"]:
+            for at in opened:
+                written[at] = ord(" ")
+            first, end = opened[0] if opened else 0, text.find(b"\n", opened[0]) if opened else 0
+            room = end - first - len(b"(*_):")
+            if opened and room >= 0 and text[end - 1 : end] == b":" and not text[head:first].strip():
+                is_class = text[text.rfind(b"\n", 0, first) + 1 : first].lstrip().startswith(b"class")
+                written[first:end] = b":".ljust(end - first) if is_class else b"(*_".ljust(end - first - 2) + b"):"
+            opened.clear()
+            head = match.end()
+    return bytes(written)
 
 
 def _blank_word(match: re.Match[bytes]) -> bytes:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import Grade, Hit, Relation, Relations, Role, Step, SymbolHit
+from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
 from findling.search.edges import BY_NAME, CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
@@ -232,9 +232,8 @@ class Relating:
             ]
             found.sort(key=lambda at: any(each.start_line <= at[0] <= each.end_line for each in made))
             for number, by in found[:WRITERS_OF_A_FIELD] if len(found) <= MOST_WRITING else ():
-                is_own = by == owner and (by or "self") in _ITSELF
-                grade: Grade = "likely" if is_own else "possible"
-                yield Relation("written_by", file.path, number, self._line(file, number), grade, _OF_A_FIELD)
+                if by == owner and (by or "self") in _ITSELF:
+                    yield Relation("written_by", file.path, number, self._line(file, number), "likely", _OF_A_FIELD)
 
     def _inherited(self, definition: Definition) -> Iterator[Relation]:
         if definition.symbol.kind == "method" and not definition.symbol.name.startswith("__"):

@@ -71,6 +71,11 @@ TO_THE_LETTER = ("asked_path", "exact", "message", "frame", "quoted_there")
 """Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
 
 
+def is_copy(path: str) -> bool:
+    """Whether a path lies in a folder of older, vendored or built copies."""
+    return _OF_COPIES.search(path) is not None
+
+
 class _Marked(NamedTuple):
     """A path without the first thing in it that makes it one of several, and that, with where it stands."""
 

@@ -207,19 +207,22 @@ class RemoteStore(OpenStore):
             del self.remote
         with self.remote.snapshot():
             yield
-            unpublished = self.remote.manifest is None
-        names = ", ".join(self.configuration.collections)
-        if unpublished and names:
+            is_published = self.remote.manifest is not None
+        if not is_published:
+            raise self.unpublished()
+
+    def unpublished(self) -> errors.IndexNotReady:
+        """What to raise where the folder or the collections were never published."""
+        if names := ", ".join(self.configuration.collections):
             del self.remote  # the next question looks them up again
-            raise errors.IndexNotReady(
+            return errors.IndexNotReady(
                 f"There is no collection {names}{self._at_ref} in {self.database.url}.",
                 remedy=self._how_to_see_one,
             )
-        if unpublished:
-            raise errors.IndexNotReady(
-                f"{self.root} is not indexed{self._at_ref} in {self.database.url}.",
-                remedy=f"Run 'findling index --store {self.database.url}{self._at_ref} {self.root}'.",
-            )
+        return errors.IndexNotReady(
+            f"{self.root} is not indexed{self._at_ref} in {self.database.url}.",
+            remedy=f"Run 'findling index --store {self.database.url}{self._at_ref} {self.root}'.",
+        )
 
     @property
     def replaced(self) -> bool:

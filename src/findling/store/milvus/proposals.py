@@ -45,6 +45,10 @@ MOST: Final = 16_384
 _ROWS: Final = 500
 """Rows that are sent together."""
 
+_NO_PINGS: Final = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": False}
+"""Every call has a deadline, so nothing is gained by asking between whether the server lives; gRPC servers end a
+connection that is asked every 10 s, which is the client's default."""
+
 _Result = TypeVar("_Result")
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # what fails is raised, in our words
@@ -77,7 +81,9 @@ class Milvus:
         try:
             with self._opening:
                 if self._client is None:
-                    self._client = MilvusClient(uri=self.url, token=self._token, timeout=timeout_s)
+                    self._client = MilvusClient(
+                        uri=self.url, token=self._token, timeout=timeout_s, grpc_options=_NO_PINGS
+                    )
             found = ask(self._client)
             self._rests_until = 0.0
             return found

@@ -380,7 +380,7 @@ def status_rows(status: Status) -> list[tuple[str, str]]:
         ("symbols", f"{status.symbols:,}"),
         ("vectors", f"{vectors}{f' by {status.model}' if status.model else ''}"),
         ("text", size(status.bytes_indexed)),
-        ("on disk", size(status.bytes_on_disk) + share),
+        ("on disk", size(status.bytes_on_disk) + share if status.bytes_on_disk else ""),
         ("updated", status.last_indexed_at),
         ("languages", by_count(status.languages)),
         ("left out", _left_out(status.skipped, status.coverage.skipped)),
