@@ -13,6 +13,7 @@ from findling import Engine
 from findling.model.types import SearchResult
 from findling.search.absence import Claims, claims
 from findling.search.intent import classify
+from findling.search.nearest import nearest_paths
 
 WORDS = frozenset("how does retry work caching read write and or error the policy of what is".split())
 
@@ -205,6 +206,23 @@ def test_what_is_left_out_is_not_called_absent(engine: Engine) -> None:
     result = engine.search("too_large.csv")
     assert result.absent == ()
     assert any("too_large.csv is there, but not searched: too large" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    "text", ["TypeError: RetryPolicy of undefined", "TypeError: cannot read a property of null (reading 'RetryPolicy')"]
+)
+def test_a_message_of_the_runtime_has_the_names_in_it_as_nearest(engine: Engine, text: str) -> None:
+    result = engine.search(text)
+    assert result.is_absent
+    assert [(near.text, near.path, near.line) for near in result.nearest] == [
+        ("RetryPolicy", "src/http/retry_policy.py", 4)
+    ]
+
+
+def test_the_path_of_a_test_is_nearest_only_to_one_of_a_test() -> None:
+    known = ["lib/core/merge_config.js", "test/specs/core/merge_config.spec.js"]
+    assert [path for _, path in nearest_paths("src/core/merge_configs.js", known)] == known
+    assert nearest_paths("test/spec/core/merge_config.spec.js", known)[0][1] == known[1]
 
 
 def test_a_name_with_the_ending_of_files_here_is_one_of_a_file(tmp_path: Path) -> None:

@@ -158,3 +158,19 @@ def test_the_shares_of_every_signal_add_up(engine: Engine) -> None:
     assert result.hits
     for hit in result.hits:
         assert sum(reason.value for reason in hit.reasons) == pytest.approx(hit.rank_value)
+
+
+def test_of_a_long_type_more_than_its_first_line_is_shown(tmp_path: Path) -> None:
+    steps = "".join(f"        total = total * {number} + {number};\n" for number in range(60))
+    methods = "".join(
+        f"  static int step{number}(int total) {{\n{steps}    return total;\n  }}\n" for number in range(3)
+    )
+    imports = "".join(f"import java.util.helpers.Helper{number};\n" for number in range(60))
+    said = "".join(f" * Steps are taken one after the other, and number {number} is told.\n" for number in range(15))
+    head = f"package steps;\n\n{imports}\n/**\n{said} */\npublic final class Steps {{\n"
+    (tmp_path / "Steps.java").write_text(f"{head}{methods}}}\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        hit = engine.search("Steps").hits[0]
+    assert hit.name == "Steps"
+    assert hit.end_line > hit.start_line

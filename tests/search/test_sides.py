@@ -138,6 +138,12 @@ def test_two_groups_hold_all_hits_once_and_the_surer_is_first(engine: Engine) ->
         assert [hit.path for hit in hits] == [hit.path for hit in found.hits if hit.group == group]
 
 
+@pytest.mark.parametrize("text", ["raise the limit of an upload", "raise the limit", "how uploads are stored"])
+def test_the_first_group_has_the_first_hit(engine: Engine, text: str) -> None:
+    found = ask(engine, text)
+    assert found.groups[:1] in ((), (found.hits[0].group,))
+
+
 @pytest.mark.parametrize("options", [{"kind": "code"}, {"kind": "docs"}, {"limit": 1}])
 def test_one_side_alone_is_no_group(engine: Engine, options: dict[str, object]) -> None:
     found = ask(engine, "how uploads are stored", **options)

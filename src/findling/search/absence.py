@@ -28,6 +28,7 @@ from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
 from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
+from findling.search.siblings import in_copies
 from findling.search.symbol import KIND_WEIGHTS
 from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
@@ -47,6 +48,7 @@ SURE_NAME = 0.85
 """From here on a word's form alone makes it a name (`intent`)."""
 
 _NAME_IN_SENTENCE = re.compile(r"[^\W\d]\w*_\w+|_+[^\W\d]\w*|[^\W_]*[a-z0-9][A-Z]\w*")
+_NAME_IN_MESSAGE = re.compile(rf"['\"`](\w+)['\"`]|\b({_NAME_IN_SENTENCE.pattern})\b")
 _AROUND = "\"'`?,;:!()[]{}<>*&.…"
 _WORD_PAIR = re.compile(r"[A-Za-z]+(?:/[A-Za-z]+)+")
 _ASKS = re.compile(r"^(?:how|what|where|which|who|why)\b|\?$", re.IGNORECASE)
@@ -289,6 +291,7 @@ class Absence:
             ]
         else:
             nearest = [(each.likeness, Near(each.text, each.path, each.line)) for each in like[:NEAREST]]
+            nearest = nearest or [(0.0, near) for near in self._names_in(missing)]
         return Absent(
             claim.kind,
             claim.text,
@@ -424,12 +427,23 @@ class Absence:
         alike = most_alike(tokenizer.squash(name), self._reader.names(), str)
         return [(likeness, near) for likeness, key in alike if (near := self._place_of(key)) is not None][:NEAREST]
 
+    def _names_in(self, message: str) -> list[Near]:
+        """The definitions of the names in a message that no file says: a runtime says it of them."""
+        names = [found[1] or found[2] for found in _NAME_IN_MESSAGE.finditer(message)]
+        squashed = dict.fromkeys(tokenizer.squash(name) for name in names if len(name) >= LEAST_CHARS)
+        return [near for key in list(squashed)[:NEAREST] if (near := self._place_of(key)) is not None]
+
     def _place_of(self, squashed: str) -> Near | None:
-        """Where a name is defined, no test and no example before others."""
+        """Where a name is defined, tests, examples and copies after others."""
         symbols = self._reader.named([squashed], _DEFINITIONS, OnlyThese(self._scope.blobs))
         files = {file.blob_id: file for file in self._reader.files_of_blobs({each.blob_id for each in symbols})}
         places = [
-            (bool(path_flags(file.path) & OF_PLACES), -KIND_WEIGHTS.get(each.kind, 0.0), file.path, each)
+            (
+                bool(path_flags(file.path) & OF_PLACES) or in_copies(file.path),
+                -KIND_WEIGHTS.get(each.kind, 0.0),
+                file.path,
+                each,
+            )
             for each in symbols
             if (file := files.get(each.blob_id)) is not None
         ]

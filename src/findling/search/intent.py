@@ -142,7 +142,8 @@ def quotation(text: str) -> str:
         return inside.strip()
     still_open = 0
     for found in re.finditer(f"(?<!\\\\){mark}", text):
-        still_open += 1 if _OPENS.search(text[: found.start()][-1:]) and text[found.end() :][:1].strip() else -1
+        before, after = text[max(0, found.start() - 1) : found.start()], text[found.end() : found.end() + 1]
+        still_open += 1 if _OPENS.search(before) and after.strip() else -1
         if not still_open:
             return text[1:-1].strip() if found.end() == len(text) else ""
     return ""

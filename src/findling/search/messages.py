@@ -237,9 +237,15 @@ def _texts_near(lines: Sequence[str], asked: Sequence[str], words: Sequence[str]
         near = [(_quoted(lines[line]), line + 1) for line in range(max(0, at - 1), min(at + 2, len(lines)))]
         for texts, line in near:
             yield from ((text, line) for text in texts)
-        together = [("".join(texts), line) for texts, line in near]
+        together = [(_joined(texts), line) for texts, line in near]
         yield from together
-        yield from ((first + then, line) for (first, line), (then, _) in pairwise(together))
+        yield from ((_joined((first, then)), line) for (first, line), (then, _) in pairwise(together))
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """The texts as one; '' where two words would become one: these are names in a row and no pieces of a sentence."""
+    in_a_row = any(first[-1:].isalnum() and then[:1].isalnum() for first, then in pairwise(texts))
+    return "" if in_a_row else "".join(texts)
 
 
 def _like(words: Sequence[str], matcher: SequenceMatcher[str], text: str) -> tuple[float, bool] | None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from difflib import SequenceMatcher, get_close_matches
 from heapq import nsmallest
 
+from findling.search.ranking.priors import OF_PLACES, path_flags
+
 NEAREST = 3
 """Names, paths or lines that are shown beside what does not occur."""
 
@@ -16,6 +18,9 @@ taken for a slip of the pen."""
 
 _COMPARED = 400
 """Names or paths that are compared letter by letter; the others have other letters or lengths."""
+
+TESTS_BEHIND = 0.1
+"""How much more alike the path of a test or an example has to be than another one, unless one was asked for."""
 
 _FOUND = 3 * NEAREST
 """Names of which those are shown that stand in the scope."""
@@ -35,7 +40,13 @@ def nearest_paths(asked: str, known: Collection[str]) -> list[tuple[float, str]]
     alike = dict.fromkeys(same, AS_GOOD if len(same) == 1 else ALIKE)
     for likeness, near in most_alike(asked, known, end):
         alike[near] = max(likeness, alike.get(near, 0.0))
-    first = nsmallest(NEAREST, alike, key=lambda near: (-alike[near], near))
+    for_tests = path_flags(asked) & OF_PLACES
+
+    def order(near: str) -> tuple[float, str]:
+        behind = 0.0 if for_tests else TESTS_BEHIND * bool(path_flags(near) & OF_PLACES)
+        return behind - alike[near], near
+
+    first = nsmallest(NEAREST, alike, key=order)
     return [(alike[near], near) for near in first]
 
 

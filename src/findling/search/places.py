@@ -24,6 +24,9 @@ OTHER_SHARE = 0.6
 MAX_PARTS = 6
 """Of a file that is shown at length: its places beside the best one."""
 
+HEAD = 10
+"""Lines that are shown of a long type whose first line is a passage of its own: that line alone says its name again."""
+
 OF_HEAD = 0.5
 """What the words before all definitions are worth beside others: names that are imported tell little of a file."""
 
@@ -96,7 +99,7 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
     if definition is not None:
         start, end = whole(symbols, definition.start_line, definition.end_line)
         if end - start >= LINES and definition.kind not in CALLABLE:
-            end = min(end, max(chunk.end_line, start))
+            end = min(end, chunk.end_line if chunk.end_line > start else start + HEAD - 1)
     further = [ordinal for ordinal in _in_order(values, read) if not start <= chunks[ordinal].start_line <= end]
     others = _others(values, values.get(best, 0.0), further, chunks, symbols)
     asked = [each.symbol for each in item.definitions if each.fit == 1 and is_compound(each.asked)]

@@ -34,15 +34,14 @@ def group(item: RankedFile) -> Group:
 
 
 def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:
-    """Both groups where either may be meant; () where one clearly is. Documents stand first only where they lead, and
-    the question asks for advice, or is a subject alone."""
+    """Both groups where either may be meant, the one that leads the joined order first; () where one clearly is
+    meant."""
     if wants & {"code", "tests"}:
         return ()
     firsts = {group(item): item for item in reversed(ranked)}
     if len(firsts) < 2 or abs(firsts["code"].rank_value - firsts["docs"].rank_value) > SURE:
         return ()
-    documents_first = group(ranked[0]) == "docs" and wants & {"advice", "subject"}
-    return ("docs", "code") if documents_first else ("code", "docs")
+    return ("docs", "code") if group(ranked[0]) == "docs" else ("code", "docs")
 
 
 def join(wants: Set[str], ranked: list[RankedFile]) -> None:
