@@ -27,6 +27,7 @@ from findling import Engine
 from findling.config import Config
 from findling.contracts import TOOLS, Workspace, call
 from findling.engine.engines import Engines
+from findling.engine.remote import filling
 from findling.faces import cli
 from findling.faces.cli.main import main
 from findling.faces.http import HttpOptions
@@ -107,10 +108,15 @@ def test_a_shared_store_answers_as_the_folder_does(folder: Path, url: str, store
 
 
 def test_vectors_are_made_and_exported_and_a_file_is_explained_as_on_disk(
-    folder: Path, postgresql: Server, tmp_path: Path, stored: Callable[[str], None]
+    folder: Path,
+    postgresql: Server,
+    tmp_path: Path,
+    stored: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     root = tmp_path / "project"
     shutil.copytree(folder, root, ignore=shutil.ignore_patterns(".findling"))
+    (root / "logo.png").write_bytes(b"\x89PNG\0\0")
 
     def all_of(engine: Engine) -> tuple[list[object], ...]:
         engine.export(tmp_path / "exported.sqlite")
@@ -139,7 +145,18 @@ def test_vectors_are_made_and_exported_and_a_file_is_explained_as_on_disk(
         assert set(engine.embed().embedded) == {"README.md", "new.py"}
         assert engine.why("new.py").indexed and engine.why("README.md").reason == ""
         assert engine.reembed(["new.py", "cache"], anew=True).embedded == ("new.py",)
+        had = engine.status().coverage
+        assert sum(had.skipped.values()) == 1  # after every one of these runs
+
+        def fails(*_: object) -> None:
+            raise errors.EmbedderUnavailable("The embedder is gone.")
+
+        with monkeypatch.context() as patched, pytest.raises(errors.EmbedderUnavailable):
+            patched.setattr(filling.vector_codes, "encode", fails)
+            engine.embed(force=True)
+        assert engine.status().coverage == had
         assert len(engine.embed(force=True).embedded) == 62
+        assert engine.status().coverage == had
 
 
 def test_the_best_units_are_those_by_every_posting(postgresql: Server) -> None:

@@ -166,7 +166,9 @@ def test_the_compose_file_starts_what_there_is() -> None:
             options = {spelling for option in COMMANDS[words[0]].options for spelling in option.spellings}
             assert {word for word in words if word.startswith("--")} <= options | {"--store", "--collection"}, name
     build = services["server-1"]["build"]
-    assert (PROJECT / "deploy" / build["context"] / build["dockerfile"]).is_file()
+    image = (PROJECT / "deploy" / build["context"] / build["dockerfile"]).read_text(encoding="utf-8")
+    (works_in,) = re.findall(r"^WORKDIR (.+)$", image, re.MULTILINE)
+    assert not works_in.startswith("/home/")  # a home folder and the root are not served
 
 
 def test_the_arithmetic_of_the_page_is_the_scripts() -> None:

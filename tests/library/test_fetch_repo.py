@@ -176,7 +176,7 @@ def test_branches_tags_and_commits(library: Library, url: str, repo: Path) -> No
     assert result(library, RepoRequest(url, "v1"))["commit"] == first
     assert result(library, RepoRequest(url, first))["branch"] == first
     assert "no branch or tag" in done(library, RepoRequest(url, "nothing")).error
-    assert "all characters" in done(library, RepoRequest(url, first[:10])).error
+    assert "whole id of a commit" in done(library, RepoRequest(url, first[:10])).error
 
 
 def test_without_a_branch_called_main(library: Library, url: str, repo: Path) -> None:

@@ -99,6 +99,7 @@ def fill(
     changes = _in_commit(root, commit, options, states) if commit else discovery.check(root, states, options)
     run.removed = writer.remove(changes.removed)
     listed_out = {file.path: file for file in changes.skipped or ()}
+    states = writer.states()  # without what was removed, files left out among it
     for path, left_out in listed_out.items():
         if states.get(path) != (0, UNLISTED):
             writer.skip(path, 0, UNLISTED, left_out.reason, left_out.detail)
@@ -122,7 +123,7 @@ def fill(
         try:
             _embed_lacking(writer, model, embedder, run, on_progress, on_embedded)
         except errors.EmbedderUnavailable as error:
-            if copies:  # a worker's job is tried again
+            if copies or writer.dropped_vectors:  # a worker's job is tried again; no vectors must be lost
                 raise
             run.notes.append(str(error))  # all else is worth publishing; the next run goes on
     writer.publish()

@@ -91,6 +91,8 @@ class ViewWriter:
         contents = self._execute("SELECT hash, language, content_id FROM contents WHERE view_id = %s", (self.view_id,))
         self._contents: dict[tuple[bytes, str], int] = {(row[0], row[1]): row[2] for row in contents}
         skipped = self._execute("SELECT path, size, stamp FROM skipped WHERE view_id = %s", (self.view_id,))
+        self.dropped_vectors = False
+        """Whether `drop_vectors` found some."""
         self._skipped: dict[str, tuple[int, int]] = {row[0]: (row[1], row[2]) for row in skipped}
         self._ids: dict[str, Iterator[int]] = {}
         self._new: dict[int, None] = {}
@@ -311,6 +313,7 @@ class ViewWriter:
         """Delete a model's vectors of the files at paths that an earlier run left."""
         wanted = (known.entry_id for path, known in self._known.items() if which(path))
         gone = [entry for entry in wanted if entry not in self._new]
+        self.dropped_vectors = bool(gone)
         for table in ("vectors", "bits") if gone else ():
             sql = f"DELETE FROM {table} WHERE entry_id = ANY(%s::bigint[]) AND model_id = %s"
             self._execute(sql.encode(), (gone, model_id))
