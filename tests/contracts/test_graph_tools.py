@@ -10,6 +10,7 @@ import pytest
 
 from findling.contracts import TOOLS, Workspace, budget, call
 from findling.contracts.tools import select
+from findling.model.types import ANSWER_CHARS
 
 FILES = {
     "shop/keep.py": (
@@ -122,6 +123,20 @@ def test_an_impact_of_many_deleted_files_keeps_to_its_tokens(tmp_path: Path) -> 
         kept = found["gone"]
         assert 0 < len(budget.dumps(kept)) <= 302
         assert f"{80 - len(kept)} more definitions that are gone are not listed." in found["metadata"]["warnings"]
+
+
+def test_an_impact_keeps_to_the_length_of_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "kept.py").write_text("def kept_name():\n    return 1\n", encoding="utf-8")
+    for number in range(60):
+        uses = "".join(f"def use_{number}_{each}():\n    return kept_name()\n" for each in range(4))
+        (tmp_path / f"part{number:02}.py").write_text(f"from kept import kept_name\n{uses}", encoding="utf-8")
+        tests = uses.replace("def use_", "def test_use_")
+        (tmp_path / f"test_part{number:02}.py").write_text(f"from kept import kept_name\n{tests}", encoding="utf-8")
+    with Workspace(tmp_path, root=tmp_path) as workspace:
+        found = facts(workspace, "impact", name="kept_name")
+        assert 10 < len(found["reached"]) < 240 and 5 < len(found["tests"]) < 240
+        assert len(budget.dumps(found)) <= ANSWER_CHARS + budget.NOTICE
+        assert any("left out to keep the answer short" in warning for warning in found["metadata"]["warnings"])
 
 
 def test_many_definitions_of_one_name_are_not_all_told(tmp_path: Path) -> None:

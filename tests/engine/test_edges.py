@@ -820,6 +820,7 @@ def test_what_still_uses_a_definition_that_is_gone_is_told(project: Opened) -> N
     engine = project(SHOP)
     committed(engine.root)
     (engine.root / "shop/keep.py").write_text("def store(item): ...\n")
+    (engine.root / "shop/look.css").write_text(".store_all {\n  color: red;\n}\n")
     found = engine.impact(since="HEAD", wait_s=None)
     assert [gone.enclosing for gone in found.gone] == ["store_all"]
     assert [(edge.path, edge.line, edge.grade, edge.why) for edge in found.edges] == [
@@ -846,6 +847,7 @@ def test_only_what_is_gone_from_the_disk_or_from_an_indexed_file_is_gone(project
     found = engine.impact(since="HEAD", wait_s=None)
     assert [gone.enclosing for gone in found.gone] == ["old"]
     told = repr(found.notes)
+    assert "No definition changed" not in told
     assert "big.py changed, but not indexed." in told and "1 changed file left out: a name that is not UTF-8." in told
     assert "left/" not in told and "broken" not in told
 

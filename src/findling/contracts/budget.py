@@ -43,9 +43,9 @@ def tokens(text: str) -> int:
     return math.ceil(len(text) / CHARS_PER_TOKEN)
 
 
-def cut_to(facts: dict[str, Any], items: str, max_tokens: int | None) -> dict[str, Any]:
+def cut_to(facts: dict[str, Any], items: str, max_tokens: int | None, *, chars: int = DEFAULT_CHARS) -> dict[str, Any]:
     """``facts`` with as many of ``facts[items]`` as fit into ``max_tokens``, what stands beside them comes on top;
-    without a number all is to fit into `DEFAULT_CHARS`. The same when they do.
+    without a number all is to fit into ``chars``. The same when they do.
 
     The first one always stays, its text cut where even that is too long. An answer that was cut says so, of the code
     family in its metadata, of others in ``truncated`` and ``omitted``.
@@ -54,7 +54,7 @@ def cut_to(facts: dict[str, Any], items: str, max_tokens: int | None) -> dict[st
         return facts
     every = facts[items]
     beside = {**facts, items: []}
-    room = DEFAULT_CHARS - len(dumps(beside)) if max_tokens is None else max_tokens * CHARS_PER_TOKEN
+    room = chars - len(dumps(beside)) if max_tokens is None else max_tokens * CHARS_PER_TOKEN
     bytes_left = CODE_MAX_BYTES - len(dumps(beside).encode()) - NOTICE if "metadata" in facts else None
 
     def fits(count: int) -> bool:

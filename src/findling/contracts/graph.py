@@ -220,7 +220,7 @@ def impact(call: Call, given: Arguments) -> Reply:
         "tests": (tests, found.total_tests),
         "documents": ([_place(each, each.text) for each in found.documents], len(found.documents)),
     }
-    room = budget.allowed_chars(given.get("max_tokens")) // BESIDE
+    room = _room(given) // BESIDE
     listed = {name: _first(every, room) for name, (every, _) in beside.items()}
     for name, (_, total) in beside.items():
         if (more := total - len(listed[name])) > 0:
@@ -236,6 +236,7 @@ def impact(call: Call, given: Arguments) -> Reply:
         "in_tests": found.in_tests,
         "metadata": metadata,
     }
+    facts = budget.cut_to(facts, "reached", given.get("max_tokens"), chars=ANSWER_CHARS)
     return Reply(facts, "reached", unfinished=found.freshness != "fresh")
 
 

@@ -166,7 +166,7 @@ def impact_of_changes(
             notes.append(f"{len(distinct)} definitions changed; only the first {MOST_CHANGED} were followed.")
         asked = distinct[:MOST_CHANGED]
         found = search.callers(index, asked, steps, lines=searched.lines) if asked else search.Edges([])
-        if not distinct and not lost:
+        if not (distinct or lost or notes):  # the notes are of changes that were not looked at
             notes.append(f"No definition changed since {since}.")
         notes += _notes([_hit(each) for each in asked], found, steps)
         told = _told(searched, "callers", [*asked, *lost], found, tests=tests, limit=limit, impact=True)
@@ -385,13 +385,12 @@ def _uses_of_names(
     gone: bool = False,
 ) -> tuple[list[Edge], int]:
     """The lines that use the names of definitions, and how many there are, whatever is meant there: of definitions
-    that are ``gone`` in all languages, else in their own, whose uses are not followed.
+    that are ``gone`` in all languages of their family, else in their own, whose uses are not followed.
 
     ``listed``: path and line of uses that the answer has already.
     """
     source = searched.every_file()
     parsed = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
-    with_uses = {each.file.language for each in definitions} | (parsed if gone else set())
     known = listed | {(each.file.path, each.symbol.name_line) for each in definitions}
     until = time.monotonic() + EDGES_S
     wanted = {each.symbol.name: each for each in reversed(definitions)}
@@ -405,8 +404,11 @@ def _uses_of_names(
         if time.monotonic() > until:
             notes.append(f"Uses of only {at} of {count(len(wanted), 'name')} were looked for.")
             break
+        with_uses = {file.language}
+        if gone and (rules := RULES.get(file.language)) is not None:
+            with_uses |= {each for each in parsed if each in RULES and RULES[each].family == rules.family}
         uses = search.references(
-            source, symbol.name, find, languages=with_uses, language=language, limit=USES_OF_A_NAME
+            source, symbol.name, find, languages=frozenset(with_uses), language=language, limit=USES_OF_A_NAME
         )
         lines = {(use.path, use.line): use for use in uses.found if (use.path, use.line) not in known}
         total += uses.total - len(uses.found) + len(lines)
