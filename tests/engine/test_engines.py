@@ -117,7 +117,7 @@ def test_a_root_that_is_not_indexed_yet_is_searched_beside_one_that_is(two: Engi
         engines = Engines({**two.engines, "new": new})
         answer = engines.ask(Query("let visitors into the museum"))
         assert answer.result.hits[0].path == "new/museum.py"
-        assert (answer.result.freshness, answer.result.completeness) == ("syncing", "partial")
+        assert (answer.result.freshness, answer.result.completeness) == ("stale", "partial")
         assert answer.result.stale_reason.startswith("new: ")
         assert "museum" in answer.result.hits[0].snippet
         assert paths(engines, "put an article into the basket")[0] == "tests/shop/basket.py"

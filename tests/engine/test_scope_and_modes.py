@@ -232,7 +232,7 @@ def test_a_first_question_without_time_is_answered_from_the_files(
         assert not engine.store_dir.exists()
         first = engine.search("function_7", wait_s=0.001)
         assert first.hits[0].path == "m7.py"
-        assert (first.freshness, first.completeness) == ("syncing", "partial")
+        assert (first.freshness, first.completeness) == ("stale", "partial"), "nobody goes on"
         assert first.coverage.scanned == 35, "the first batch is waited for"
         assert engine.status().indexing_status == "indexing"
         last = engine.search("function_7", wait_s=None)

@@ -124,6 +124,8 @@ class Root:
         """Raises `errors.RootError`."""
         if self._engine is None:
             self._engine = self._open_engine()
+            if self.background:
+                self._engine.finished_here()
         return self._engine
 
     @property

@@ -526,6 +526,10 @@ class Engine(Questions):
         """Whether the last question was answered without an index, and left a process behind that makes it."""
         return self._store.first_answer is not None and self._store.first_answer.goes_on
 
+    def finished_here(self) -> None:
+        """Whoever has opened this engine indexes what a question leaves out, so the answer calls that syncing."""
+        self._store.finished_here = True
+
     def stop_jobs(self) -> int:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""

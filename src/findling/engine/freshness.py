@@ -56,6 +56,9 @@ FEW_FILES, FEW_BYTES = 100, 600_000
 LISTING_S = 3.0
 """Time for listing a folder before a first answer: some 200,000 files. What is not listed by then is not searched."""
 
+LEAST_LISTING_S = 1.0
+"""What it has even where all of a question's time went before it."""
+
 LONG_RUN_S = 2.0
 """After a run that took longer, the disk is looked at again before the index is called fresh."""
 
@@ -416,7 +419,7 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
             except errors.StorageFull as error:  # nobody could finish the index now
                 store.notes.append(str(error))
                 return "stale", DISK_FULL
-            return "syncing", "the index is not ready"
+            return "syncing" if first.goes_on or store.finished_here else "stale", "the index is not ready"
     if report is None:
         return BUSY
     parts.index_jobs.start(store)
@@ -482,7 +485,8 @@ def _not_indexed(store: OpenStore, began: float) -> _Lacks:
         tree = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted)
         listed, git_ids = tree.files, tree.git_ids
     else:
-        listing = sources.discovery.Stream(store.root, store.configuration.wanted, began + LISTING_S)
+        until = max(began + LISTING_S, time.monotonic() + LEAST_LISTING_S)
+        listing = sources.discovery.Stream(store.root, store.configuration.wanted, until)
         listed = list(listing)
         notes, cut = listing.notes, not listing.complete
         if store.exists and not known:  # what another work tree has of it costs next to nothing

@@ -86,6 +86,8 @@ class OpenStore:
         """The indexed files when the last look found nothing changed."""
         self.listens = False
         """Whether the system's notices of changed files are used; worth it only for a process that stays."""
+        self.finished_here = False
+        """Whether whoever has opened this indexes what a question leaves out."""
         self._events: sources.watching.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
