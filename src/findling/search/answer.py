@@ -349,7 +349,7 @@ def judge(found: Found) -> Confidence:
         pairs = max(1, len(terms.terms) - 1)
         phrase = min(1.0, max(item.phrase for item in ranked) * pairs / TOGETHER)
         brevity = terms.brevity  # some words of a long question stand in any large file
-        phrase *= 1.0 - lacks * brevity  # words that stand together prove little where the telling one is missing
+        phrase *= 1.0 - lacks * brevity**2  # words that stand together prove little where the telling one is missing
         wants_advice = "advice" in terms.wants  # users seldom know the words of what they ask about
     shares = (
         Reason("bias", BIAS, "where every answer starts"),
