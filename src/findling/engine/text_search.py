@@ -149,10 +149,17 @@ def _listed(store: OpenStore, reader: KeptIndex | None) -> _Listed:
         return _Listed(stream, set(), stream, store.open_files(), in_order=True)
     known = reader.listed.known_files()
     changes = sources.discovery.check(store.root, known, wanted)
-    files = [*changes.added, *changes.changed]
+    # A document that was read just after it was written has a stamp that never matches (`looking.read_file`): it would
+    # be called not indexed, as only the index has its text.
+    changed = [
+        (path, size, stamp)
+        for path, size, stamp in changes.changed
+        if known[path] != (size, stamp - 1) or not format_of(path, pages=wanted.pages)
+    ]
+    files = [*changes.added, *changed]
     same: Set[str] = known.keys()
-    if changes.changed or changes.removed:
-        same = known.keys() - {path for path, _, _ in changes.changed} - set(changes.removed)
+    if changed or changes.removed:
+        same = known.keys() - {path for path, _, _ in changed} - set(changes.removed)
     return _Listed(files, same, _Told(changes.skipped, changes.notes), store.open_files())
 
 

@@ -115,7 +115,11 @@ def _grep(
     shown = places.shown
     with grep_stream(**_matching(args.path_globs, places.from_current)) as found, session.printing():
         if args.quiet:
-            return int(next(iter(found), None) is not None)
+            if next(iter(found), None) is not None:
+                return 1
+            if not found.totals.counts_exact:
+                raise FindlingError("Not all files could be searched, and there is no match in those that were.")
+            return 0
         if args.json_events:
             counts.append(terminal.write_events(sys.stdout, found, shown))
         else:
