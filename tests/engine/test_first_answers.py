@@ -302,6 +302,7 @@ def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: py
 def test_where_there_is_no_time_to_list_all_folders_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And calls nothing absent."""
     monkeypatch.setattr(freshness, "LISTING_S", 0.0)
+    monkeypatch.setattr(freshness, "LEAST_LISTING_S", 0.0)
     with Engine.open(root=folder) as engine:
         answer = engine.search("how are requests tried again")
         assert answer.hits[0].path == "guide.md" and answer.coverage.scanned == 1
