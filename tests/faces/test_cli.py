@@ -388,6 +388,7 @@ def test_grep_searches_several_projects_one_after_another(tmp_path: Path, home: 
     assert findling("grep", "needle", "one", "two", "--json", cwd=tmp_path, home=home).returncode == 2
     part = findling("grep", "needle", "three", "one", cwd=tmp_path, home=home)
     assert (part.returncode, part.stdout) == (2, "one/a.py:1:needle = 1\n") and "folder 'three'" in part.stderr
+    assert "'three'" in findling("grep", "needle", "three", "one", "--json", cwd=tmp_path, home=home).stderr
     assert not (tmp_path / "one" / ".findling").exists()
 
 

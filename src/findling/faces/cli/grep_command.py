@@ -51,6 +51,8 @@ def grep(args: Namespace, session: Session) -> int:
         at = {path or ".": path for path in paths or [_here(args)]}
         below = engine.of_each(at, lambda path: [*stack.enter_context(session.every(path)).values()], failed)
         opened = [each for engines in below.values() for each in engines]
+        if failed and args.json:  # which has no place for it
+            raise next(iter(failed.values()))
         roots = {each.root: each for each in opened}
         if args.json and len(roots) > 1:
             raise InvalidInput(
