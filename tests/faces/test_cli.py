@@ -392,6 +392,18 @@ def test_grep_searches_several_projects_one_after_another(tmp_path: Path, home: 
     assert not (tmp_path / "one" / ".findling").exists()
 
 
+def test_a_quiet_grep_that_could_not_search_all_files_does_not_say_that_there_is_nothing(
+    tmp_path: Path, home: Path
+) -> None:
+    large = "other words of a line\n" * 30_000
+    folder = write(tmp_path, {"a.txt": large, "b.txt": large, "c.txt": "needle\n", "findling.toml": "[grep]\n"})
+    quiet = ("grep", "-q", "needle", ".")
+    assert findling(*quiet, cwd=folder, home=home).returncode == 0
+    (folder / "findling.toml").write_text("[grep]\nmax_total_bytes = 1048576\n")
+    cut = findling(*quiet, cwd=folder, home=home)
+    assert (cut.returncode, cut.stdout) == (2, "") and "Not all files could be searched" in cut.stderr
+
+
 def test_grep_shows_the_definition_around_a_match_once(tmp_path: Path, home: Path) -> None:
     (tmp_path / "a.py").write_text(
         "TOP = needle\n\n\ndef outer():\n    x = needle\n    y = needle\n    return x\n\n\ndef other():\n    pass\n"

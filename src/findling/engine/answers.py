@@ -437,7 +437,7 @@ def _is_old(path: str) -> bool:
 
 def _is_bare(hit: types.SymbolHit, lines: Sequence[str]) -> bool:
     """Whether a function is declared without a body, in a language that has its body elsewhere."""
-    if hit.language not in WITH_DECLARATIONS or hit.kind not in ("fn", "method"):
+    if hit.kind not in ("fn", "method"):
         return False
     text = _COMMENT.sub("", "\n".join(lines[hit.line - 1 : hit.end_line]))
     behind = re.search(rf"\b{re.escape(hit.name)}\s*[(<]([^;{{]*?)(=>|[;{{])", text)

@@ -28,7 +28,7 @@ from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
 from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
-from findling.search.siblings import in_copies
+from findling.search.siblings import is_copy
 from findling.search.symbol import KIND_WEIGHTS
 from findling.search.vocabulary import STOP_WORDS
 from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
@@ -439,7 +439,7 @@ class Absence:
         files = {file.blob_id: file for file in self._reader.files_of_blobs({each.blob_id for each in symbols})}
         places = [
             (
-                bool(path_flags(file.path) & OF_PLACES) or in_copies(file.path),
+                bool(path_flags(file.path) & OF_PLACES) or is_copy(file.path),
                 -KIND_WEIGHTS.get(each.kind, 0.0),
                 file.path,
                 each,

@@ -39,11 +39,6 @@ _OF_COPIES = re.compile(
 """Folders of older, vendored and built copies, below or beside what they are copies of."""
 
 
-def in_copies(path: str) -> bool:
-    """Whether a file lies in a folder of older, vendored or built copies."""
-    return _OF_COPIES.search(path) is not None
-
-
 _BUILT = re.compile(r"(?<![^/])(?:dist|build)/")
 
 _MODULE_FORM = re.compile(r"(?<=\.)[cm](?=[jt]s$)")
