@@ -56,7 +56,10 @@ MOST_MADE = 10
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "__construct")
 """Names of methods that run where an object of their type is made."""
 
-_CALLED = ("fn", "method")
+CALLED = ("fn", "method")
+
+HELD = "calls what is held by"
+"""Begins why a chain of calls ends where a variable or a field is called."""
 
 NO_USES = ("write", "return", "export", "package")
 """Kinds of `Use` that use no definition."""
@@ -127,6 +130,16 @@ class Edge(NamedTuple):
     others: int = 0
 
 
+class Ending(NamedTuple):
+    """A line of ``file``, in the definition ``enclosing``, at which a chain of calls ends, as nobody can tell what it
+    calls, and ``why``."""
+
+    file: FileRow
+    line: int
+    enclosing: SymbolRow | None
+    why: str
+
+
 _AHEAD = 100
 """Files that a store far away brings together."""
 
@@ -134,14 +147,15 @@ _AHEAD = 100
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
     what the project does not define, among callees. ``vague``: uses left out that may mean any of more than
-    `MOST_MEANT` definitions. An edge's ``step`` is 1 where what was asked about is used, 2 where
-    what uses that is, and so on."""
+    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. An edge's ``step`` is
+    1 where what was asked about is used, 2 where what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
     crowded: tuple[str, ...] = ()
     outside: int = 0
     vague: int = 0
+    endings: list[Ending] = []
 
     def sort(self) -> None:
         """Brings them in the order in which they are told."""
@@ -286,7 +300,7 @@ class EdgeSearch:
             if other.language != "python" or not (below or other.path == file.path):
                 continue
             for row in self._index.symbols(other.blob_id):
-                if row.kind in _CALLED and parameter.search(row.signature) and row != symbol:
+                if row.kind in CALLED and parameter.search(row.signature) and row != symbol:
                     use = Use("read", symbol.name, "", 0, row.name_line, row.position, "")
                     yield Edge(other, use, row, fixture, "read", "likely", "pytest gives it by its name")
 
@@ -390,7 +404,6 @@ class EdgeSearch:
 
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
-        self._vague = 0
         for file, symbol in wanted:
             if file.language not in RULES:
                 continue
@@ -403,11 +416,19 @@ class EdgeSearch:
                 if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
                     edges.cut = True
                     break
+                vague = self._vague
                 found = list(islice(self._edges(here, use), 1))  # of several that are possible one stands for all
                 edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
-                edges.outside += not found
-        edges.vague = self._vague
-        edges.outside -= self._vague
+                why = ""
+                if self._vague > vague:
+                    why = f"uses `{use.name}`, which has more than {MOST_MEANT} definitions"
+                elif (not found or found[0].target.symbol.kind in VALUES) and _is_held(here, use):
+                    why = f"{HELD} `{use.receiver}.{use.name}`"
+                else:
+                    edges.outside += not found
+                if why:
+                    around = here.symbols[use.symbol] if use.symbol != TOP else None
+                    edges.endings.append(Ending(file, use.line, around, why))
         edges.sort()
         return edges
 
@@ -418,7 +439,7 @@ class EdgeSearch:
         enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
         if meaning is not None:
             target = self._definition(meaning)
-            if target is not None and here.rules.row.fields and use.kind == "type" and target.symbol.kind in _CALLED:
+            if target is not None and here.rules.row.fields and use.kind == "type" and target.symbol.kind in CALLED:
                 types = [each for each in self._resolver.visible(here, use.name) if each[1].kind in TYPES]
                 target = Definition(*types[0]) if len(types) == 1 else None  # a type has its name beside a function's
             if target is not None and not (here.rules.row.fields == "apart" and _is_field(use, target)):
@@ -510,9 +531,15 @@ def _within(here: FileNames, position: int, around: int) -> bool:
     return position == around
 
 
+def _is_held(here: FileNames, use: Use) -> bool:
+    """Whether a call calls what a field of the object itself holds."""
+    is_own = use.kind == "call" and here.rules.row.words.get(use.receiver) == "instance"
+    return is_own and (here.type_around(here.scope_of(use)), use.name) in here.written_in_type
+
+
 def _is_field(use: Use, definition: Definition) -> bool:
     """Whether a field is read, not a method of its name: nothing is called, nor meant without being called."""
-    return use.kind == "read" and not use.arguments and definition.symbol.kind in _CALLED
+    return use.kind == "read" and not use.arguments and definition.symbol.kind in CALLED
 
 
 def _fits(use: Use, definition: Definition) -> bool:

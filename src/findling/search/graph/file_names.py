@@ -91,11 +91,18 @@ class FileNames:
 
     @cached_property
     def defined(self) -> dict[tuple[int, str], list[int]]:
-        """Positions by what holds them and name."""
+        """Positions by what holds them and name; those of overloads' signatures after the one with the body."""
         found: dict[tuple[int, str], list[int]] = {}
         for symbol, holder in zip(self.symbols, self.holders, strict=True):
             found.setdefault((holder, symbol.name), []).append(symbol.position)
+        for positions in found.values():
+            if len(positions) > 1:
+                positions.sort(key=self.is_overload)
         return found
+
+    def is_overload(self, position: int) -> bool:
+        """Whether a definition only says one way in which another one may be called."""
+        return "overload" in self.decorators.get(position, ())
 
     @cached_property
     def _by_kind(self) -> dict[str, list[Use]]:

@@ -39,7 +39,8 @@ _GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
 
-_PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
+PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
+"""Decorators of methods that are read, not called."""
 
 
 def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
@@ -567,7 +568,7 @@ class Resolver:
         if found is None or symbol is None or found.what != "definition" or found.file is None:
             return found
         names = self.names(found.file)
-        if symbol.kind == "method" and names.decorators.get(found.position, frozenset()) & _PROPERTIES:
+        if symbol.kind == "method" and names.decorators.get(found.position, frozenset()) & PROPERTIES:
             return self._called(found)
         return found
 
