@@ -1262,3 +1262,34 @@ def test_types_are_used_from_files_that_are_included_and_possibly_from_others(pr
         grade = "possible" if name == "Case" else "likely"
         found = engine.callers(name).edges
         assert {(edge.path, edge.line, edge.grade) for edge in found} == {("main.cpp", line, grade)}, name
+
+
+def test_what_a_field_holds_is_called_by_the_fields_name(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "class Plain:\n    def __init__(self): ...\nclass Own(Plain): ...\ndef greet(): ...\n"
+                "class Shop:\n    kind: type[Plain] = Own\n    hook = greet\n    other = len\n"
+                "    def open(self):\n        self.hook()\n        self.other()\n        return self.kind()\n"
+            )
+        }
+    )
+    assert ("a.py", 12, "Shop.open", "likely") in edges(engine.callers("Plain.__init__"))
+    assert ("a.py", 10, "Shop.open", "likely") in edges(engine.callers("greet"))
+    assert {edge.target for edge in engine.callees("Shop.open").edges} == {"Plain", "greet"}
+
+
+def test_an_impact_goes_on_where_an_object_with_a_special_method_is_made(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "class Bar:\n    def __enter__(self):\n        draw()\n    def __repr__(self):\n        return name()\n"
+                "def draw(): ...\ndef name(): ...\ndef bar():\n    return Bar()\n"
+            ),
+            "tests/test_a.py": "from a import bar\ndef test_bar():\n    with bar(): ...\n",
+        }
+    )
+    (edge,) = engine.callers("Bar.__enter__").edges
+    assert (edge.line, edge.grade, edge.why) == (9, "possible", "called by syntax where an object is used")
+    assert [step.name for step in engine.impact("draw", steps=4).tests] == ["test_bar"]
+    assert engine.impact("name", steps=4).tests == ()

@@ -23,6 +23,9 @@ ELSEWHERE = -2
 _MAJOR = re.compile(r"v\d+")
 """A version at the end of a module's name."""
 
+_HELD = re.compile(r"(?::(?:\w+\.)?[Tt]ype\[)?(?:\w+\.)*(\w+)\]?(?:\s*\|\s*None)?$")
+"""A definition that is written into something, or an annotation as one of a type's subtypes."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -121,6 +124,15 @@ class FileNames:
         """Uses of a name, and those that it is the last part before."""
         ending = f".{name}"
         return [use for use in self.uses if use[1] == name or use[2] == name or use[2].endswith(ending)]
+
+    def holding(self, name: str) -> list[Use]:
+        """Writes of a definition of this name, or of its type, into a field or a variable under another name."""
+        return [use for use in self._written_values.get(name, ()) if use.name != name]
+
+    @cached_property
+    def _written_values(self) -> dict[str, list[Use]]:
+        """Writes by the last name in what is written, where that is no call."""
+        return self._grouped("write", lambda use: match[1] if (match := _HELD.match(use.value)) else "")
 
     @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:
