@@ -27,7 +27,7 @@ NOTHING = FoundDocuments()
 """What documents answer where nothing is indexed."""
 
 PREVIEW_CHARS = 200
-"""Of a similar document's beginning."""
+"""How many characters of a similar document are shown."""
 
 NO_THRESHOLD = "Where used_semantic is false, similarity tells how well the words match, and no threshold was applied."
 
@@ -165,8 +165,8 @@ def _joined(name: str, path: str) -> str:
 
 
 class _Made(Struct, frozen=True):
-    """What became of the vectors of a root. ``error``: why not all could be made, empty where nothing hindered it;
-    ``is_off``: none are wanted."""
+    """How many vectors of a root were made. ``error``: why not all could be made, {} where all were; ``is_off``:
+    vectors are switched off."""
 
     error: dict[str, Any] = {}
     is_off: bool = False
