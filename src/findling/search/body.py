@@ -160,13 +160,12 @@ def make_body(
     longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
     told = documentation(file, range(start, last + 1))
-    of_others = _documentation(file, symbols).difference(range(start, last + 1))
     code = (number for number in range(first, last + 1) if number not in told)
     worth = [*_heads(longer), *code, *told, *range(start, first)]
     worth += _constants(file, symbols, range(start, last + 1))
 
     def there() -> list[int]:  # the file may have become shorter
-        return [number for number in dict.fromkeys(worth) if number <= len(file) and number not in of_others]
+        return [number for number in dict.fromkeys(worth) if number <= len(file)]
 
     ends = [len(there())]
     if within is not None and within.kind in CALLABLE:
