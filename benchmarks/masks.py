@@ -3,7 +3,7 @@
     python benchmarks/masks.py [SEED]
 
 Every value is random and opens nothing. The formats are written down here a second time, from what vendors say of
-them and not from the rules (`findling.model.secret_rules`), so that a wrong rule shows. A sample is caught when its
+them and not from the rules (``model/secret_rules.json``), so that a wrong rule shows. A sample is caught when its
 secret part is not in the text that is read; a file when no reader of it gets any of its secrets.
 """
 

@@ -358,6 +358,19 @@ def test_what_is_called_from_outside_is_told_without_a_word_of_the_line(project:
     assert engine.callers("A.main").notes == engine.callers("plain").notes == ()
 
 
+def test_a_test_is_said_to_be_found_by_its_name(project: Opened) -> None:
+    engine = project(
+        {
+            "tests/test_a.py": "def test_it(): ...\ndef helper(): ...\nclass TestAll:\n    def test_in(self): ...\n",
+            "a_test.go": "package a\nfunc TestGo(t *testing.T) {}\n",
+            "a.py": "def test_of_no_test(): ...\n",
+        }
+    )
+    for name in ("test_it", "TestAll.test_in", "TestGo"):
+        assert engine.callers(name).notes == (f"{name} is a test: what runs the tests finds it by its name.",)
+    assert engine.callers("helper").notes == engine.callers("test_of_no_test").notes == ()
+
+
 def test_what_a_string_names_is_told_as_such(project: Opened) -> None:
     engine = project(
         {
@@ -971,6 +984,57 @@ def test_a_map_has_parts_entry_points_and_what_most_leads_to(project: Opened) ->
     little = engine.map(max_tokens=30)
     assert little.truncated and len(little.parts) == 1
     assert engine.map("nowhere").notes[-1] == "No indexed file lies in nowhere."
+
+
+def test_a_map_names_routes_and_how_tests_are_run(project: Opened) -> None:
+    found = project(
+        {
+            "app/urls.py": (
+                "from django.urls import path, re_path\nfrom os import path as files\n"
+                "urlpatterns = [\n    path('', home),\n    re_path(\n        r'^items/$', items),\n]\n"
+                "# path('gone/', gone)\n"
+            ),
+            "app/views.py": (
+                "@app.route('/hello', methods=['GET'])\ndef hello(): ...\n@api.post('/things')\ndef make(): ...\n"
+                "@router.get('')\nasync def every(): ...\n@mock.patch('os.path')\ndef other(): ...\n"
+            ),
+            "web/server.js": "app.get('/users', list)\nrouter.post(\n  '/users',\n  add)\ncache.get('/users')\n",
+            "config/routes.rb": (
+                "Rails.application.routes.draw do\n  resources :posts\n  get 'about', to: 'pages#about'\nend\n"
+            ),
+            "lib/other.rb": "get 'about'\n",
+            "src/Owners.java": (
+                '@RequestMapping("/owners")\nclass Owners {\n  @GetMapping("/new")\n  String fresh() { return ""; }\n'
+                "  @PostMapping\n  void save() {}\n}\n"
+            ),
+            "main.go": (
+                'package main\nfunc setup() {\n\thttp.HandleFunc("/health", health)\n\tr.GET("/ping", ping)\n}\n'
+            ),
+            "pyproject.toml": "[project]\nname = 'app'\n[tool.pytest.ini_options]\n",
+            "package.json": '{\n  "scripts": {\n    "test": "vitest run"\n  }\n}\n',
+            "tests/test_views.py": "@app.get('/in/a/test')\ndef test_it(): ...\n",
+            "tests/users.test.js": "test()\n",
+        }
+    ).map(max_tokens=2_000)
+    assert {(point.path, point.line, point.text) for point in found.entry_points} == {
+        ("app/urls.py", 4, "2 routes: '', ^items/$"),
+        ("app/views.py", 1, "3 routes: /hello, POST /things, GET every"),
+        ("web/server.js", 1, "2 routes: GET /users, POST /users"),
+        ("config/routes.rb", 2, "2 routes: resources posts, GET about"),
+        ("src/Owners.java", 3, "2 routes: GET /owners/new, POST /owners"),
+        ("main.go", 3, "2 routes: /health, GET /ping"),
+        ("pyproject.toml", 3, "1 file of tests: pytest"),
+        ("package.json", 3, "1 file of tests: vitest run"),
+    }
+
+
+def test_the_files_with_the_most_routes_are_named_first(project: Opened) -> None:
+    text = "".join(f"app.get('/{number}', run)\n" for number in range(7))
+    found = project({"a.js": "app.get('/', run)\n", "b.js": text}).map()
+    assert [point.text for point in found.entry_points] == [
+        "7 routes: GET /0, GET /1, GET /2, GET /3, GET /4, 2 more",
+        "1 route: GET /",
+    ]
 
 
 def test_uses_of_a_qualified_name_are_graded_and_the_others_of_its_last_word_counted(project: Opened) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from findling.model.languages import LANGUAGES
 from findling.model.types import SYMBOL_KINDS
 from findling.reading import syntax, syntax_tree
 from findling.reading.syntax_grammars import GRAMMARS
-from findling.reading.syntax_grammars.model import Define
+from findling.reading.syntax_grammars.model import Define, define
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -75,12 +76,15 @@ def test_table_names_only_nodes_and_fields_of_its_grammar(language: str) -> None
     missing = [name for name in table.actions if grammar.id_for_node_kind(name, True) is None]
     assert missing == []
     simple = [action for action in table.actions.values() if isinstance(action, Define)]
-    paths = {path for a in simple for either in (a.name, a.body, a.each) for path in either.split("|")}
+    simple += [define(said) for action in simple for said in action.values.values()]
+    written = [(a.name, a.body, a.each, a.qualifier, a.value) for a in simple]
+    paths = {path for either in chain(*written) for path in either.split("|")}
     steps = {step for path in paths for step in path.split("/")} - {"", "."}
     types = {name for step in steps if step.startswith("<") for name in step[1:-1].split()}
     types |= {name for step in steps for name in step.partition(":")[2].split()}
+    types |= {type_ for action in simple for type_ in action.values}
     assert [name for name in types if grammar.id_for_node_kind(name, True) is None] == []
-    fields = {step.partition(":")[0] for step in steps if not step.startswith("<")}
+    fields = {step.partition(":")[0] for step in steps if not step.startswith("<") and not step[0].isdigit()}
     assert [name for name in fields if grammar.field_id_for_name(name) is None] == []
     assert {kind for action in simple for kind in (action.kind, *action.words.values())} <= {*SYMBOL_KINDS, "", "value"}
 

@@ -10,18 +10,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from findling.model.errors import ConfigError
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Kind = Literal["switch", "whole", "number", "text", "url", "list", "path", "store"]
-
-_T = TypeVar("_T", bound=Value)
-_G = TypeVar("_G", bound=Struct)
 
 
 class ProjectRule(NamedTuple):
@@ -36,7 +32,6 @@ class ProjectRule(NamedTuple):
 
 ANY: Final = ProjectRule(lambda _: True, "may decide it")
 NEVER: Final = ProjectRule(lambda _: False, "may not set it")
-ONLY_FALSE: Final = ProjectRule(lambda value: value is False, "may only set it to false")
 
 
 class Option(Struct, frozen=True):
@@ -69,63 +64,6 @@ class Option(Struct, frozen=True):
             yield spelling
             yield in_snake_case(spelling)
             yield in_camel_case(spelling)
-
-
-def option(
-    default: _T,
-    help: str,
-    *,
-    kind: Kind | None = None,
-    choices: tuple[Value, ...] = (),
-    bounds: tuple[float, float] | None = None,
-    also: tuple[str, ...] = (),
-    **about: Any,
-) -> _T:
-    """The default of a field of a `group`, and what makes it an option. Where ``kind`` is not said, it is the
-    default's; ``also`` are further spellings with their sections, ``about`` further fields of the `Option`."""
-    if isinstance(default, bool):
-        choices = (True, False)
-    made = Option(
-        key=about.pop("key", ""),
-        attribute=("", ""),
-        kind=kind or _kind_of_default(default, choices),
-        default=default,
-        help=help,
-        spellings=also,
-        choices=choices,
-        bounds=bounds,
-        **about,
-    )
-    _unnamed.append(made)
-    return default
-
-
-_unnamed: Final[list[Option]] = []
-"""The options of the group whose class body is running, in order: they learn their names in `group`."""
-
-_OPTIONS: Final[dict[type[Struct], dict[str, Option]]] = {}
-
-
-def group(made: type[_G]) -> type[_G]:
-    """A class whose fields are options, each with an `option` as its default."""
-    _OPTIONS[made] = dict(zip(made.__struct_fields__, _unnamed, strict=True))
-    _unnamed.clear()
-    return made
-
-
-def _kind_of_default(default: Value, choices: tuple[Value, ...]) -> Kind:
-    if True in choices:
-        return "switch"
-    if isinstance(default, int):
-        return "whole"
-    return "number" if isinstance(default, float) else "list" if isinstance(default, tuple) else "text"
-
-
-def options_of(name: str, section: str, made: type[Struct]) -> Iterator[Option]:
-    """The options of a group; ``name`` is its attribute in the Config."""
-    for attribute, unnamed in _OPTIONS[made].items():
-        key = f"{section}.{unnamed.key or attribute}"
-        yield replace(unnamed, key=key, attribute=(name, attribute), spellings=(key, *unnamed.spellings))
 
 
 def in_snake_case(name: str) -> str:

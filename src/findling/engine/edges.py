@@ -40,7 +40,7 @@ from findling.model.types import (
     TraceResult,
 )
 from findling.outbound.files import NotRead
-from findling.search import dynamic, project_map
+from findling.search import dynamic, entry_points, project_map
 from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.resolution import LANGUAGES
@@ -239,7 +239,7 @@ def project(searched: Searched, folder: str, max_tokens: int, fresh: Freshened) 
         chosen: list[list[Any]] = []
         kinds: list[list[Any]] = [
             project_map.parts(index, files, within, ranks),
-            list(project_map.entry_points(index, files, searched.lines)),
+            list(entry_points.entry_points(index, files, searched.lines)),
             [
                 replace(hit, signature=hit.signature[:_SIGNATURE])
                 for hit in map(_hit, project_map.central(graph, ranks))
@@ -586,6 +586,8 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
     """
     for file, symbol in asked:
         rules = RULES.get(file.language)
+        if rules is not None and entry_points.is_found_by_name(file, symbol):
+            yield f"{symbol.qualified_name} is a test: what runs the tests finds it by its name."
         uses = searched.index.uses(file.blob_id) if rules is not None else ()
         imported = {use.value: f"{use.receiver}.{use.name}" for use in uses if use.kind == "import"}
         for use in uses:
@@ -601,7 +603,7 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
         text = searched.lines(file) or ()
         return text if any(name in line for line in text for name in names) else ()
 
-    for point in project_map.manifest_entries(searched.index.listing(), lines):
+    for point in entry_points.manifest_entries(searched.index.listing(), lines):
         module, colon, name = point.text.rpartition(" = ")[2].partition(":")
         stem = f"/{module.strip().replace('.', '/')}"
         for file, symbol in asked if colon else ():

@@ -1,6 +1,7 @@
 """What a file's name and first bytes say about it: secret, binary, minified, generated, vendored, a test …
 
-Pure functions on paths and bytes; decides nothing about ignore rules and reads nothing.
+Pure functions on paths and bytes; decides nothing about ignore rules and reads nothing of a user's. Whole names and
+extensions stand in ``marks.json``.
 
 Choices, made once: secrets, binaries, minified files and lock files are left out. Generated, vendored, test and
 example files are indexed and marked, so that ranking can place them.
@@ -8,6 +9,8 @@ example files are indexed and marked, so that ranking can place them.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from functools import cache
 from typing import TYPE_CHECKING, AnyStr
@@ -26,60 +29,24 @@ def _compiled(pattern: AnyStr) -> re.Pattern[AnyStr]:
 
 # --- names that are left out ----------------------------------------------------------------------------------
 
+with open(f"{os.path.dirname(__file__)}/marks.json", "rb") as _file:  # noqa: PTH120, PTH123 - pathlib takes longer
+    _table = json.load(_file)
+
+
+def _words(lines: list[str]) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
 # Only extensions that are never text; the others show what they are when they are read.
-_BINARY_EXTENSIONS = frozenset(
-    f".{extension}"
-    for extension in (
-        # pictures, sound, film, fonts
-        "png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf sketch cr2 nef dds ktx exr hdr tga mp3 wav ogg "
-        "oga flac aac m4a wma opus mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ogv ttf otf woff woff2 eot "
-        # archives and packages
-        "zip gz tgz bz2 tbz xz txz zst lz lz4 lzma 7z rar tar jar war ear aar whl egg deb rpm apk ipa dmg iso msi cab "
-        "appimage nupkg gem crx xpi vsix phar "
-        # programs and compiled code
-        "exe dll so dylib a o obj lib pdb ilk class pyc pyo pyd elc beam wasm bc rlib rmeta dyn_o dyn_hi cmi cmo cmx "
-        "cma cmxa cmxs gch pch swiftmodule nib dex "
-        # office documents that nothing here reads (`formats` has those that are)
-        "doc xls ppt odt ods odp odg rtf mobi djvu chm "
-        # databases, models, arrays
-        "db sqlite sqlite3 db3 mdb accdb dbf frm ibd parquet arrow feather h5 hdf5 npy npz pickle joblib pth ckpt onnx "
-        "tflite safetensors gguf ggml rdata tfrecord bin pcap pcapng blend glb 3ds dwg skp usdz mmdb der gmo swf fla "
-        "unitypackage uasset"
-    ).split()
-)
-
-_LOCK_FILES = frozenset(
-    (
-        "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml pnpm-lock.yml bun.lock bun.lockb deno.lock "
-        "shrinkwrap.yaml cargo.lock poetry.lock pdm.lock uv.lock pipfile.lock pixi.lock conda-lock.yml pylock.toml "
-        "gemfile.lock gems.locked composer.lock go.sum go.work.sum mix.lock rebar.lock flake.lock podfile.lock "
-        "cartfile.resolved package.resolved pubspec.lock gradle.lockfile buildscript-gradle.lockfile "
-        "packages.lock.json paket.lock project.assets.json module.bazel.lock .terraform.lock.hcl stack.yaml.lock "
-        "cabal.project.freeze dub.selections.json shard.lock berksfile.lock chart.lock renv.lock gopkg.lock glide.lock "
-        "buf.lock"
-    ).split()
-)
-
+_BINARY_EXTENSIONS = frozenset(f".{word}" for lines in _table["binary_extensions"].values() for word in _words(lines))
+_LOCK_FILES = _words(_table["lock_files"])
+_SECRET_EXTENSIONS = _words(_table["secret_extensions"])
+_SECRET_NAMES = _words(_table["secret_names"])
+_TOKEN_FILES = _words(_table["token_files"])
 _MINIFIED_NAME = r"[.-]min\.(?:js|mjs|cjs|css|html|json|svg)$|\.(?:js|mjs|cjs|css|ts|jsx|tsx)\.map$"
 _MINIFIED_EXTENSIONS = frozenset((".js", ".mjs", ".cjs", ".css", ".html", ".json", ".svg", ".map"))
 
 _EXAMPLE_WORDS = frozenset("example sample template tmpl tpl dist default defaults schema".split())
-
-_SECRET_EXTENSIONS = frozenset(
-    ".pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .bks .kdbx .kdb .ppk .keytab .ovpn .tfstate .tfvars .kubeconfig"
-    " .kwallet .agilekeychain .opvault .keychain".split()
-)
-
-_SECRET_NAMES = frozenset(
-    (
-        ".netrc _netrc .git-credentials .htpasswd htpasswd .htdigest .pgpass .my.cnf .mylogin.cnf .s3cfg .boto "
-        ".dockercfg .vault-token .vault_pass .vault-password .authinfo .authinfo.gpg .envrc .credentials credentials "
-        ".passwd-s3fs kubeconfig .kubeconfig wallet.dat .bash_history .zsh_history .sh_history .python_history "
-        ".psql_history .mysql_history .sqlite_history .node_repl_history .irb_history .rediscli_history .lesshst "
-        ".histfile secring.gpg .rhosts .esmtprc .fetchmailrc .msmtprc .terraformrc terraform.rc .secret .secrets "
-        "application_default_credentials.json"
-    ).split()
-)
 
 # Names that are secrets as data and ordinary source as code: credentials.json, but credentials.ts.
 _DATA_EXTENSIONS = r"(?:json|ya?ml|toml|ini|cfg|conf|xml|csv|txt|properties|db|enc|bak|old)"
@@ -147,9 +114,6 @@ def _is_secret_name(path: str, name: str, extension: str) -> bool:
 _TOKEN_LINES = (
     # A literal value: ${NPM_TOKEN} and <token> are not.
     rb"(?im)^\s*(?://[^\n=]*:)?_?(?:authToken|auth|password|token)\s*[:=]\s*[\"']?[A-Za-z0-9+/_=.~-]{8,}"
-)
-_TOKEN_FILES = frozenset(
-    ".npmrc .pypirc .yarnrc .yarnrc.yml pip.conf nuget.config .curlrc .wgetrc .gemrc .condarc".split()
 )
 _MAX_KEY_SHARE = 0.5  # code with a test key inside stays; a file that is mostly key does not
 

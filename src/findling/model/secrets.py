@@ -3,22 +3,22 @@
 Every text of a file passes `mask` on its way from bytes to whoever reads it (`text_encodings.as_utf8`,
 `reading.decoding.decode`), so that nothing that is indexed, matched, counted or shown ever has a secret in it. Only
 the span of a secret goes; lines stay where they are. These kinds are known: tokens that show by their beginning whose
-they are (`secret_rules`), what is assigned to a name that says so or given to a program as its password, what a Secret
-of Kubernetes holds, and private keys in their armour.
+they are (``secret_rules.json``), what is assigned to a name that says so or given to a program as its password, what a
+Secret of Kubernetes holds, and private keys in their armour.
 A mask takes what varies; placeholders of documentation, names of variables and plain words are none.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
-
-from findling.model.secret_rules import RULES, WHOLE_WORDS, Rule
 
 VERSION: Final = 5
 """Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
@@ -100,6 +100,29 @@ def masked_lines(text: str) -> Masks:
 # --- tokens that show by their beginning whose they are --------------------------------------------------------
 
 
+class Rule(NamedTuple):
+    """The shape of a vendor's tokens, a row of ``secret_rules.json``. Only what grants access stands there: public
+    identifiers and publishable keys do not. Some shapes are those of gitleaks' rules (github.com/gitleaks/gitleaks,
+    MIT, Copyright (c) 2019 Zachary Rice); `benchmarks/gitleaks.py` compares with all.
+
+    ``begins``: texts, one of which starts the token, and is kept, since it says whose it is. ``rest``: an expression of
+    what follows. ``anywhere``: it is looked for as a text, because no long word begins where it does or behind it.
+    ``before``: an expression of what stands before it, and is masked as well."""
+
+    id: str
+    begins: str
+    rest: str
+    anywhere: bool = False
+    before: str = ""
+
+
+_WHOLE_WORDS: Final = {
+    "azure-devops-token": (rb"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", (84,)),
+    "azure-ai-key": (rb"[A-Za-z0-9]{52}J(?:QQJ|ACO)99[A-Za-z0-9]{26,27}", (84, 85)),
+    "mailchimp-key": (rb"[0-9a-f]{32}-us\d{1,2}", (36, 37)),
+}
+"""Tokens that are one word and do not show by their beginning whose they are: expression, and sizes."""
+
 _Begins = list[tuple[bytes, Rule]]
 
 
@@ -140,10 +163,12 @@ webhook ends with a long word, so that it is looked for before those alone."""
 @cache
 def _known() -> _Known:
     known = _Known({}, {}, {}, {})
-    for rule_id, (expression, sizes) in WHOLE_WORDS.items():
+    for rule_id, (expression, sizes) in _WHOLE_WORDS.items():
         for size in sizes:
-            known.whole.setdefault(size, []).append((expression.encode(), rule_id))
-    for rule in RULES:
+            known.whole.setdefault(size, []).append((expression, rule_id))
+    with open(f"{os.path.dirname(__file__)}/secret_rules.json", "rb") as file:  # noqa: PTH120, PTH123
+        rows = json.load(file)
+    for rule in (Rule(**row) for section in rows.values() for row in section):
         for begin in map(str.encode, rule.begins.split()):
             if rule.anywhere:
                 piece = next(piece for piece in _PIECES if piece in begin)

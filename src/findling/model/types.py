@@ -503,7 +503,8 @@ class MapPart(Struct, frozen=True):
 
 
 class EntryPoint(Struct, frozen=True):
-    """Where a program is entered, and what says so: a line of a manifest, or the signature of a main function."""
+    """Where a program is entered, and what says so: a line of a manifest, the signature of a main function, the routes
+    that a file registers, or how many files of tests there are and what runs them."""
 
     path: str
     line: int

@@ -1,19 +1,15 @@
-"""A project at a glance: its parts and what they hold, where it is entered, and the definitions that most rests on.
-
-Made of rows of the index; files are read only for what names an entry point.
-"""
+"""A project at a glance: its parts and what they hold, and the definitions that most rests on."""
 
 from __future__ import annotations
 
-import json
 import time
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from findling.model.rows import FileRow, SymbolRow
-from findling.model.types import EntryPoint, MapPart
+from findling.model.types import MapPart
 from findling.search.edges import Definition, EdgeSearch
+from findling.search.entry_points import ReadLines
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import lies_in
@@ -33,10 +29,7 @@ ROUNDS, DAMPING = 20, 0.85
 
 CENTRAL = 30
 
-_MAIN = frozenset(("main", "Main", "__main__"))
 _DEFINED = frozenset(("fn", "method", "class", "struct", "interface", "trait", "enum"))
-
-ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
 class Graph:
@@ -140,75 +133,6 @@ def _named(
         if symbol.parent < 0 and not symbol.name.startswith("_")
     ]
     return tuple(dict.fromkeys(name for *_, name in sorted(found)))[:NAMED]
-
-
-def entry_points(index: Index, files: Sequence[FileRow], read_lines: ReadLines) -> Iterator[EntryPoint]:
-    """Where a project is entered: what its manifests name, then main functions and modules."""
-    files = [file for file in files if not path_flags(file.path) & {"test", "example"}]
-    yield from manifest_entries(files, read_lines)
-    for file in files:
-        if file.kind != "code":
-            continue
-        if file.path.rpartition("/")[2] == "__main__.py":
-            yield EntryPoint(file.path, 1, "python -m " + file.path.rpartition("/")[0].rpartition("/")[2])
-            continue
-        for symbol in index.symbols(file.blob_id):
-            is_main = symbol.name in _MAIN and symbol.kind in ("fn", "method")
-            if is_main and (symbol.parent < 0 or file.language in _MAIN_IN_TYPES):
-                yield EntryPoint(file.path, symbol.name_line, symbol.signature or symbol.name)
-
-
-def manifest_entries(files: Iterable[FileRow], read_lines: ReadLines) -> Iterator[EntryPoint]:
-    """What manifests name as entered from outside, those nearest to the root first."""
-    found = [(file.path.count("/"), file.path, file) for file in files if file.path.rpartition("/")[2] in _MANIFESTS]
-    for _, path, file in sorted(found):
-        yield from _named_in(file, read_lines(file) or (), _MANIFESTS[path.rpartition("/")[2]])
-
-
-_MAIN_IN_TYPES = frozenset(("java", "csharp", "kotlin", "scala"))
-
-
-def _named_in(
-    file: FileRow, lines: Sequence[str], read: Callable[[str], Iterable[tuple[str, str]]]
-) -> Iterator[EntryPoint]:
-    for name, target in read("\n".join(lines)):
-        line = next((number for number, text in enumerate(lines, 1) if name in text and target in text), 1)
-        yield EntryPoint(file.path, line, f"{name} = {target}")
-
-
-def _of_pyproject(text: str) -> Iterator[tuple[str, str]]:
-    try:
-        project = tomllib.loads(text).get("project", {})
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return
-    tables = [project.get("scripts"), project.get("gui-scripts")] if isinstance(project, dict) else []
-    plugins = project.get("entry-points") if isinstance(project, dict) else None
-    tables += list(plugins.values()) if isinstance(plugins, dict) else []
-    yield from _texts(tables)
-
-
-def _of_package(text: str) -> Iterator[tuple[str, str]]:
-    try:
-        package = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    if isinstance(package, dict):
-        binary = package.get("bin")
-        own = {key: package[key] for key in ("main", "module") if key in package}
-        yield from _texts([{"bin": binary} if isinstance(binary, str) else binary, own])
-
-
-def _texts(tables: Iterable[object]) -> Iterator[tuple[str, str]]:
-    for table in tables:
-        for name, target in table.items() if isinstance(table, dict) else ():
-            if isinstance(name, str) and isinstance(target, str):
-                yield name, target
-
-
-_MANIFESTS: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
-    "pyproject.toml": _of_pyproject,
-    "package.json": _of_package,
-}
 
 
 def files_below(index: Index, folder: str) -> list[FileRow]:

@@ -26,6 +26,7 @@ from findling.reading.syntax_grammars.model import (
     Define,
     Finder,
     Grammar,
+    define,
     through,
 )
 
@@ -89,7 +90,7 @@ def _actions(row: _Row) -> dict[str, Action]:
             node: Attach(**{part: _function(name) for part, name in parts.items()})
             for node, parts in row.attach.items()
         },
-        **{node: Define(said) if isinstance(said, str) else said for node, said in row.define.items()},
+        **{node: define(said) for node, said in row.define.items()},
         **{node: _finder(said) for node, said in row.find.items()},
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Literal
 
@@ -155,8 +155,8 @@ def way(path: str) -> Way:
 
     Steps of a path are names of fields and, in angle brackets, types of children: ``clause/name``,
     ``<argument_list>/<argument>``. A number counts named children, from the end when negative. ``.`` is the node
-    itself, ``..`` the one around it; an empty path leads nowhere. After a colon stand the types that a field's node may
-    have (``name:identifier``), after ``|`` a path to try where the one before leads nowhere.
+    itself, ``..`` the one around it; an empty path leads nowhere. After a colon stand the types that the node of a
+    field or a number may have (``name:identifier``), after ``|`` a path to try where the one before leads nowhere.
     """
     if not path:
         return lambda node: None
@@ -181,17 +181,17 @@ def _step(step: str) -> Way:
         return lambda node: node
     if step == "..":
         return lambda node: node.parent
-    if step.lstrip("-").isdigit():
-        return lambda node: nth_child(node, int(step))
     if step.startswith("<"):
         types = tuple(step[1:-1].split())
         return lambda node: child_of_type(node, *types)
-    field, _, only = step.partition(":")
+    first, _, only = step.partition(":")
+    numbered = first.lstrip("-").isdigit()
+    go: Way = partial(nth_child, index=int(first)) if numbered else methodcaller("child_by_field_name", first)
     if not only:
-        return methodcaller("child_by_field_name", field)
+        return go
 
     def of_type(node: Node) -> Node | None:
-        at = node.child_by_field_name(field)
+        at = go(node)
         return at if at is not None and at.type in only.split() else None
 
     return of_type
@@ -238,6 +238,9 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
     around the name that are not part of it. ``local``: also counts inside functions. ``inside``: what the body is to
     the definitions in it (of `PLACES`), "none" where it holds none; by default the kind says it. ``unnamed``: the same
     where there is no name, and so no symbol.
+    ``qualifier``: the path to what the name is qualified with. ``split``: what stands between the parts of a name, the
+    last of which is the name itself. ``value``: the path to what the name gets; a node whose type is among ``values``
+    is defined as that says.
     """
 
     kind: str
@@ -251,9 +254,16 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
     local: bool = True
     inside: str = ""
     unnamed: str = "none"
+    qualifier: str = ""
+    split: str = ""
+    value: str = ""
+    values: Mapping[str, str | Define] = {}
 
     def __call__(self, node: Node, text: bytes, place: int) -> Definitions:
         if place == FUNCTION and not self.local:
+            return
+        if self.value and (value := way(self.value)(node)) is not None and value.type in self.values:
+            yield from define(self.values[value.type])(node, text, place)
             return
         ones = self._declared(node) if self.each else (node,)
         kind = ""
@@ -265,10 +275,18 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
                 kind = kind or self._kind(text[node.start_byte : at.start_byte])  # the first name's is that of all
                 inside = PLACES[self.inside] if self.inside else place_inside(kind)
                 name = self.called or self.before + text_of(at, text).strip(self.strip)
+                qualifier, name = self._qualified(one, name, text) if self.qualifier or self.split else ("", name)
                 own = value_kind(name) if kind == "value" else kind
-                yield Definition(own, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+                yield Definition(own, name, at, qualifier, body, inside, one if len(ones) > 1 else None)
             elif self.unnamed != "none":
                 yield Definition("", body=body, place=PLACES[self.unnamed])
+
+    def _qualified(self, node: Node, name: str, text: bytes) -> tuple[str, str]:
+        if self.split:
+            qualifier, _, name = name.rpartition(self.split)
+            return qualifier.replace(self.split, "."), name
+        scope = way(self.qualifier)(node)
+        return (text_of(scope, text).replace("::", ".").strip(f".{self.strip}") if scope is not None else ""), name
 
     def _kind(self, before: bytes) -> str:
         return next(
@@ -283,3 +301,13 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
         if last.startswith("<"):
             return list(children_of_type(holder, *last[1:-1].split()))
         return holder.children_by_field_name(last)
+
+
+@cache
+def _simple(kind: str) -> Define:
+    return Define(kind)
+
+
+def define(said: str | Define) -> Define:
+    """A row of a table: a kind alone is a name and a body in the fields of these names."""
+    return _simple(said) if isinstance(said, str) else said

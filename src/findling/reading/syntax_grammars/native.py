@@ -147,27 +147,10 @@ def c_typedef(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, tag, text, body=body)
 
 
-def c_macro(node: Node, text: bytes, place: int) -> Definitions:
-    value = get(node, "value")
-    if node.type == "preproc_function_def":
-        yield from named("fn", get(node, "name"), text, body=value)
-    elif value is not None:  # include guards have no value
-        yield from named("constant", get(node, "name"), text)
-
-
 def cpp_namespace(node: Node, text: bytes, place: int) -> Definitions:
     name = get(node, "name")
     qualifier = _plain(text_of(name, text)).replace("::", ".") if name is not None else ""
     yield Definition("", qualifier=qualifier, body=get(node, "body"), place=MODULE)
-
-
-def objc_container(kind: str) -> Finder:
-    """Finds a class or protocol. An empty ``kind`` makes no symbol, as for the implementation of an interface."""
-
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        yield from named(kind, child_of_type(node, "identifier"), text, body=node, place=TYPE)
-
-    return find
 
 
 def objc_method(node: Node, text: bytes, place: int) -> Definitions:
@@ -197,18 +180,6 @@ def go_method(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("method", get(node, "name"), text, qualifier=owner, body=get(node, "body"))
 
 
-def go_type(node: Node, text: bytes, place: int) -> Definitions:
-    name, value = get(node, "name"), get(node, "type")
-    if value is None:
-        return
-    if value.type == "struct_type":
-        yield from named("struct", name, text, body=get(value, "<field_declaration_list>"))
-    elif value.type == "interface_type":
-        yield from named("interface", name, text, body=value, place=TYPE)
-    else:
-        yield from named("type_alias", name, text)
-
-
 def go_values(kind: str) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         for name in node.children_by_field_name("name"):
@@ -229,12 +200,6 @@ def rust_impl(node: Node, text: bytes, place: int) -> Definitions:
         written = _REFERENCE.sub("", text_of(target, text))
         owner = written.partition("<")[0].strip().rpartition("::")[2] or written[:60]
         yield Definition("", qualifier=owner, body=get(node, "body"), place=TYPE)
-
-
-def rust_module(node: Node, text: bytes, place: int) -> Definitions:
-    body = get(node, "body")
-    if body is not None:  # ``mod x;`` only says where the module is
-        yield from named("module", get(node, "name"), text, body=body, place=MODULE)
 
 
 # --- Swift: extensions define nothing themselves; their members are named after the extended type
@@ -315,13 +280,6 @@ def scala_value(node: Node, text: bytes, place: int) -> Definitions:
 
 
 # --- Groovy
-
-
-def groovy_declaration(node: Node, text: bytes, place: int) -> Definitions:
-    at, value = get(node, "name"), get(node, "value")
-    if at is not None:
-        closure = value is not None and value.type == "closure"
-        yield from named("fn" if closure else value_kind(text_of(at, text)), at, text, body=value if closure else None)
 
 
 def groovy_constructor(node: Node, text: bytes, place: int) -> Definitions:

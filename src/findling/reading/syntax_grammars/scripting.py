@@ -42,12 +42,6 @@ def python_assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield from named(value_kind(text_of(target, text)), target, text)
 
 
-def python_alias(node: Node, text: bytes, place: int) -> Definitions:
-    left = get(node, "left")
-    if left is not None:
-        yield Definition("type_alias", text_of(left, text).partition("[")[0].strip(), left)
-
-
 # --- Ruby: macros that plainly define methods (``attr_accessor``, ``define_method``, …) count as definitions
 
 _ACCESSORS = frozenset(
@@ -57,19 +51,6 @@ _ACCESSORS = frozenset(
     ).split()
 )
 _DEFINERS = frozenset({"define_method", "alias_method", "scope", "define_singleton_method"})
-
-
-def ruby_container(kind: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        at, qualifier = get(node, "name"), ""
-        if at is not None and at.type == "scope_resolution":
-            scope = get(at, "scope")
-            qualifier = text_of(scope, text).replace("::", ".").strip(".") if scope is not None else ""
-            at = get(at, "name") or at
-        inside = TYPE if kind == "class" else MODULE
-        yield from named(kind, at, text, qualifier=qualifier, body=get(node, "body"), place=inside)
-
-    return find
 
 
 def ruby_method(node: Node, text: bytes, place: int) -> Definitions:
@@ -110,29 +91,12 @@ _PERL_PACKAGE = re.compile(rb"^[ \t]*package\s+([\w:]+)\s*;", re.MULTILINE)
 _PERL_LOOK_BACK = 100_000
 
 
-def perl_package(node: Node, text: bytes, place: int) -> Definitions:
-    at, body = child_of_type(node, "package_name"), get(node, "body")
-    if at is not None:
-        qualifier, _, name = text_of(at, text).replace("::", ".").rpartition(".")
-        yield Definition("module", name, at, qualifier, body, FUNCTION)
-
-
 def perl_sub(node: Node, text: bytes, place: int) -> Definitions:
     qualifier = ""
     if place == MODULE:
         packages = _PERL_PACKAGE.findall(text, max(0, node.start_byte - _PERL_LOOK_BACK), node.start_byte)
         qualifier = packages[-1].decode("utf-8", "replace").replace("::", ".") if packages else ""
     yield from named("fn", get(node, "name"), text, qualifier=qualifier, body=get(node, "body"))
-
-
-def perl_assignment(node: Node, text: bytes, place: int) -> Definitions:
-    left = get(node, "variable")
-    if left is None or left.type != "variable_declaration":
-        return
-    for at in left.named_children:
-        if at.type in ("scalar_variable", "array_variable", "hash_variable"):
-            name = text_of(at, text).lstrip("$@%")
-            yield Definition(value_kind(name), name, at)
 
 
 # --- Lua: ``M.f`` and ``M:f`` are named with their table
@@ -177,22 +141,7 @@ def lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition(value_kind(name), name, at, qualifier, table, FUNCTION)
 
 
-def lua_field(node: Node, text: bytes, place: int) -> Definitions:
-    at, value = get(node, "name"), get(node, "value")
-    if at is None or value is None or at.type != "identifier":
-        return
-    if value.type == "function_definition":
-        yield from named("fn", at, text, body=get(value, "body"), place=FUNCTION)
-    elif value.type == "table_constructor":
-        yield from named("", at, text, body=value, place=FUNCTION)
-
-
 # --- shells, and Vim script
-
-
-def batch_label(node: Node, text: bytes, place: int) -> Definitions:
-    """The labels of a batch file, which ``call`` can name."""
-    yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
 
 
 # --- Julia
@@ -222,13 +171,6 @@ def julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
         yield from _julia_head("fn", left, text, None)
     elif left.type == "identifier" and place != FUNCTION:
         yield from named(value_kind(text_of(left, text)), left, text)
-
-
-def julia_constant(node: Node, text: bytes, place: int) -> Definitions:
-    assignment = child_of_type(node, "assignment")
-    left = nth_child(assignment, 0) if assignment is not None else None
-    if left is not None and left.type == "identifier":
-        yield from named("constant", left, text)
 
 
 def julia_doc(node: Node, text: bytes) -> str:
@@ -311,38 +253,10 @@ def haskell_pattern(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition("fn", match.group(1).decode(), node)
 
 
-def haskell_header(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "module")
-    if at is not None:
-        qualifier, _, name = text_of(at, text).rpartition(".")
-        yield Definition("module", name, at, qualifier, get(node, "exports"))
-
-
 # --- OCaml
 
 
-def ocaml_let(node: Node, text: bytes, place: int) -> Definitions:
-    at, body = get(node, "pattern"), get(node, "body")
-    if at is None or at.type not in ("value_name", "parenthesized_operator"):
-        return
-    function = child_of_type(node, "parameter") is not None
-    function = function or (body is not None and body.type in ("fun_expression", "function_expression"))
-    yield from named("fn" if function else "variable", at, text, body=body)
-
-
-def ocaml_type(node: Node, text: bytes, place: int) -> Definitions:
-    body = get(node, "body")
-    shapes = {"variant_declaration": "enum", "record_declaration": "struct"}
-    kind = shapes.get(body.type, "type_alias") if body is not None else "type_alias"
-    yield from named(kind, get(node, "name"), text, body=body)
-
-
 # --- Erlang
-
-
-def erlang_macro(node: Node, text: bytes, place: int) -> Definitions:
-    kind = "constant" if get(node, "lhs/args") is None else "fn"
-    yield from named(kind, get(node, "lhs/name"), text)
 
 
 # --- Elixir: everything is a call; modules, functions and attributes are told by the called name

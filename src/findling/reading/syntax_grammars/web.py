@@ -159,25 +159,7 @@ def javascript_default_object(node: Node, text: bytes, place: int) -> Definition
         yield Definition("", body=node, place=TYPE)
 
 
-def typescript_namespace(node: Node, text: bytes, place: int) -> Definitions:
-    at, body = get(node, "name"), get(node, "body")
-    if at is not None:
-        *outer, name = text_of(at, text).strip("'\"").split(".") if at.type != "string" else [text_of(at, text)[1:-1]]
-        yield Definition("module", name, at, ".".join(outer), body, MODULE)
-
-
 # --- PHP
-
-
-def php_assignment(node: Node, text: bytes, place: int) -> Definitions:
-    left, right = get(node, "left"), get(node, "right")
-    if left is None or right is None or left.type != "variable_name" or place == FUNCTION:
-        return
-    name = text_of(left, text).lstrip("$")
-    if right.type in ("anonymous_function", "arrow_function"):
-        yield Definition("fn", name, left, body=get(right, "body"))
-    else:
-        yield Definition(value_kind(name), name, left)
 
 
 def php_call(node: Node, text: bytes, place: int) -> Definitions:
@@ -220,23 +202,6 @@ def graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
 # Finders for languages of data and builds: SQL, HCL, Solidity, Make, CMake, Jsonnet; and for Fortran.
 
 _SQL_QUOTES = '`"[]'
-
-
-def sql(kind: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        at, schema = get(node, "<object_reference>/name"), get(node, "<object_reference>/schema")
-        if child_of_type(node, "object_reference") is None:
-            at = child_of_type(node, "identifier")
-        qualifier = text_of(schema, text).strip(_SQL_QUOTES) if schema is not None else ""
-        body = child_of_type(node, "column_definitions")
-        yield from named(kind, at, text, qualifier=qualifier, body=body, strip=_SQL_QUOTES)
-
-    return find
-
-
-def sql_type(node: Node, text: bytes, place: int) -> Definitions:
-    kind = "enum" if child_of_type(node, "enum_elements") is not None else "type_alias"
-    yield from sql(kind)(node, text, place)
 
 
 # --- HCL (Terraform): names as expressions refer to them
