@@ -276,7 +276,6 @@ def _read(path: Path, *, inside: Path | None) -> tuple[str, str]:
 # The deepest option has four parts; deeper keys are somebody else's.
 _MOST_PARTS: Final = 6
 
-_JSON_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
 _TOML_PIECE: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}' + r"|'''.*?'{3,5}" + r'|"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'|#[^\n]*|\n|[\[\]{}=,.]"
     r"|[^\s\[\]{}=,.\"'#]+",
@@ -290,27 +289,21 @@ def lines_of(text: str, *, is_json: bool) -> dict[str, int]:
 
 
 def _in_json(text: str) -> dict[str, int]:
-    import json
+    from findling.model.json_places import members
 
     found: dict[str, int] = {}
-    line = 1
-    # The keys above the current place; "" stands for a list, whose items have no keys.
-    above: list[str] = []
-    last = ""
-    for match in _JSON_PIECE.finditer(text):
-        piece = match[0]
-        if piece == "\n":
-            line += 1
-        elif piece == ":":
-            above[-1] = str(json.loads(last))
-            if len(above) <= _MOST_PARTS:
-                found[".".join(above)] = line  # of several equal ones the last counts
-        elif piece in ("{", "["):
-            above.append("")
-        elif piece in ("}", "]"):
-            above.pop()
-        elif piece[0] == '"':
-            last = piece
+    line, counted = 1, 0
+
+    def walk(at: int, above: str, depth: int) -> None:
+        nonlocal line, counted
+        for member in members(text, at):
+            line, counted = line + text.count("\n", counted, member.start), member.start
+            name = f"{above}{member.key}"
+            found[name] = line  # of several equal ones the last counts
+            if text[member.at] == "{" and depth < _MOST_PARTS:
+                walk(member.at, f"{name}.", depth + 1)
+
+    walk(text.index("{"), "", 1)
     return found
 
 

@@ -16,6 +16,7 @@ from itertools import accumulate, chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from findling.model.json_places import items, members
 from findling.model.languages import find_language
 from findling.reading.parsed import Symbol
 from findling.reading.spans import characters, locate
@@ -129,10 +130,6 @@ def _line_starts(text: str) -> list[int]:
 MAX_CELLS = 20_000
 """The most cells that are read from a notebook."""
 
-_MAX_DEPTH = 200
-"""JSON that is nested deeper is not read as a notebook."""
-
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _PIECES = re.compile(r'((?:[^"\\]++|\\.)++)|"\s*,\s*"|(.)', re.DOTALL)
 
@@ -254,47 +251,27 @@ def _cell(text: str, number: int, kind: str, language: str, strings: list[tuple[
 
 def _sources(text: str) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
     """(cell type, language, spans of the source's strings) of each cell, read from the raw JSON."""
-    path: list[str] = []  # the key (or "[]") under which each open object or array stands
-    key, expects_value = "", False
-    kind, language, strings = "", "", list[tuple[int, int]]()
-    for found in _TOKEN.finditer(text):
-        token = found[0]
-        first = token[0]
-        if first in "{[":
-            path.append(key if expects_value else "[]")
-            if len(path) > _MAX_DEPTH:
-                return
-            if first == "{" and _in_cell(path):
-                kind, language, strings = "", "", []
-            key, expects_value = "", first == "["
-            if first == "[":
-                key = "[]"
-        elif first in "}]":
-            if first == "}" and _in_cell(path) and kind and strings:
-                yield kind, language, strings
-            if path:
-                path.pop()
-            expects_value = False
-        elif first == ":":
-            expects_value = True
-        elif first == ",":
-            expects_value = False
-        elif first == '"':
-            if _in_cell(path):
-                if not expects_value:
-                    key = token[1:-1]
-                elif key == "cell_type":
-                    kind = token[1:-1]
-                elif key == "language":
-                    language = token[1:-1]
-                elif key in ("source", "input"):
-                    strings.append((found.start() + 1, found.end() - 1))
-            elif len(path) > 1 and path[-1] in ("source", "input") and _in_cell(path[:-1]):
-                strings.append((found.start() + 1, found.end() - 1))
-            elif not expects_value:
-                key = token[1:-1]
+    for start in _cells(text):
+        kind, language, strings = "", "", list[tuple[int, int]]()
+        for member in members(text, start):
+            if member.key == "cell_type" and isinstance(member.value, str):
+                kind = member.value
+            elif member.key == "language" and isinstance(member.value, str):
+                language = member.value
+            elif member.key in ("source", "input"):
+                listed = text[member.at] == "["
+                spans = items(text, member.at) if listed else [(member.at, member.end)]
+                strings += [(first + 1, end - 1) for first, end in spans if text[first] == '"']
+        if kind and strings:
+            yield kind, language, strings
 
 
-def _in_cell(path: list[str]) -> bool:
-    """Whether the innermost open value is an element of ``cells`` (of the file, or of a work sheet)."""
-    return path[1:] == ["cells", "[]"] or path[1:] == ["worksheets", "[]", "cells", "[]"]
+def _cells(text: str) -> Iterator[int]:
+    """Where each cell begins: those of the file, and of its work sheets."""
+    for member in members(text, text.index("{")):
+        lists = [member.at] if member.key == "cells" else []
+        if member.key == "worksheets" and text[member.at] == "[":
+            sheets = [start for start, _ in items(text, member.at) if text[start] == "{"]
+            lists = [inner.at for sheet in sheets for inner in members(text, sheet) if inner.key == "cells"]
+        for cells in lists:
+            yield from (start for start, _ in items(text, cells) if text[start] == "{") if text[cells] == "[" else ()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from findling.model.json_places import Member, members
 
 HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
@@ -99,15 +101,6 @@ _LINE_BREAK = re.compile(r"\n\s*")
 _UNIT = re.compile(r'\n([ \t]+)"')
 
 
-class _Member(NamedTuple):
-    """Where a member of an object stands: its key from ``start``, its value from ``value`` to ``end``."""
-
-    key: str
-    start: int
-    value: int
-    end: int
-
-
 def _json_with(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
     plain = _plain(text)
     if not plain.strip():
@@ -117,14 +110,14 @@ def _json_with(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
         found = _member(plain, at, key)
         if found is None:
             return _inserted(text, plain, at, key, _nested(keys[depth + 1 :], value))
-        if plain[found.value] != "{":
+        if plain[found.at] != "{":
             raise ValueError(f"{key!r} in it is not a group of settings")
-        at = found.value
+        at = found.at
     assert found is not None
-    old = json.loads(plain[found.value : found.end])
+    old = json.loads(plain[found.at : found.end])
     if old == old | value:
         return text
-    return text[: found.value] + _shown(text, found.start, old | value) + text[found.end :]
+    return text[: found.at] + _shown(text, found.start, old | value) + text[found.end :]
 
 
 def _json_without(text: str, keys: Sequence[str]) -> str:
@@ -134,19 +127,19 @@ def _json_without(text: str, keys: Sequence[str]) -> str:
     at = _object_at(plain)
     for key in keys[:-1]:
         found = _member(plain, at, key)
-        if found is None or plain[found.value] != "{":
+        if found is None or plain[found.at] != "{":
             return text
-        at = found.value
-    members = list(_members(plain, at))
-    place = next((i for i, member in enumerate(members) if member.key == keys[-1]), None)
+        at = found.at
+    listed = list(members(plain, at))
+    place = next((i for i, member in enumerate(listed) if member.key == keys[-1]), None)
     if place is None:
         return text
-    member = members[place]
+    member = listed[place]
     start, end = len(text[: member.start].rstrip()), member.end
-    if place + 1 < len(members):
+    if place + 1 < len(listed):
         end = plain.index(",", end) + 1
     elif place:
-        start = plain.rindex(",", members[place - 1].end, start)
+        start = plain.rindex(",", listed[place - 1].end, start)
     elif text[end:].lstrip().startswith("}"):
         end = text.index("}", end)
     return text[:start] + text[end:]
@@ -170,30 +163,9 @@ def _object_at(plain: str) -> int:
     return plain.index("{")
 
 
-def _members(plain: str, at: int) -> Iterator[_Member]:
-    """Those of the object at ``at`` of a text that is JSON."""
-    decoder = json.JSONDecoder()
-    at = _next(plain, at + 1)
-    while plain[at] != "}":
-        start = at
-        key, at = decoder.raw_decode(plain, at)
-        value = _next(plain, _next(plain, at) + 1)
-        _, end = decoder.raw_decode(plain, value)
-        yield _Member(key, start, value, end)
-        at = _next(plain, end)
-        if plain[at] == ",":
-            at = _next(plain, at + 1)
-
-
-def _next(plain: str, at: int) -> int:
-    while plain[at].isspace():
-        at += 1
-    return at
-
-
-def _member(plain: str, at: int, key: str) -> _Member | None:
+def _member(plain: str, at: int, key: str) -> Member | None:
     """The last of that name, which is the one that counts."""
-    return next((member for member in reversed(list(_members(plain, at))) if member.key == key), None)
+    return next((member for member in reversed(list(members(plain, at))) if member.key == key), None)
 
 
 def _inserted(text: str, plain: str, at: int, key: str, value: object) -> str:
@@ -201,7 +173,7 @@ def _inserted(text: str, plain: str, at: int, key: str, value: object) -> str:
     margin = _margin(text, at)
     inside = margin + _unit(text)
     new = f"\n{inside}{json.dumps(key)}: {_shown(text, at, value, inside)}"
-    end = _next(plain, at + 1)
+    end = at + 1 + len(plain[at + 1 :]) - len(plain[at + 1 :].lstrip())
     if plain[end] != "}":
         return f"{text[: at + 1]}{new},{'' if text[at + 1].isspace() else ' '}{text[at + 1 :]}"
     rest = text[at + 1 : end].rstrip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -51,56 +52,31 @@ class UseGrammar(Struct, frozen=True, eq=False):
     subscripts: Mapping[str, Way]
     through: Mapping[str, Way]
     literals: Mapping[str, str]
-    open: bool
-    hoisted: bool
-    apart: bool
     inferred: frozenset[str]
     outside: frozenset[str]
     prefixes: Mapping[str, Way]
-
-
-class _Row(Struct, forbid_unknown_fields=True):
-    """A language as the file has it: paths as in `way`, words with spaces between. ``like``: what it has in common with
-    a language above. Of ``queries`` each is a file, with another for imports beside it."""
-
-    like: str = ""
-    queries: str = ""
-    names: str = ""
-    calls: dict[str, tuple[str, str]] = {}
-    members: dict[str, tuple[str, str]] = {}
-    values: dict[str, tuple[str, str, str]] = {}
-    subscripts: dict[str, str] = {}
-    through: str = ""
-    literals: dict[str, str] = {}
     open: bool = False
     hoisted: bool = False
     apart: bool = False
-    inferred: str = ""
-    outside: str = ""
-    prefixes: dict[str, str] = {}
 
 
-def _merged(language: str) -> _Row:
-    row = _ROWS[language]
-    if not row.like:
+_ROWS: dict[str, dict[str, Any]] = msgspec.json.decode((_HERE / "uses.json").read_bytes())
+"""By language what the file has: paths as in `way`, words with spaces between. ``like``: what it has in common with a
+language above. Of ``queries`` each is a file, with another for imports beside it."""
+
+
+def _merged(language: str) -> dict[str, Any]:
+    row = dict(_ROWS[language])
+    if "like" not in row:
         return row
-    base = _merged(row.like)
-    return _Row(
-        queries=row.queries or base.queries,
-        names=f"{base.names} {row.names}",
-        calls={**base.calls, **row.calls},
-        members={**base.members, **row.members},
-        values={**base.values, **row.values},
-        subscripts={**base.subscripts, **row.subscripts},
-        through=f"{base.through} {row.through}",
-        literals={**base.literals, **row.literals},
-        open=base.open or row.open,
-        hoisted=base.hoisted or row.hoisted,
-        apart=base.apart or row.apart,
-        inferred=f"{base.inferred} {row.inferred}",
-        outside=f"{base.outside} {row.outside}",
-        prefixes={**base.prefixes, **row.prefixes},
-    )
+    merged = _merged(row.pop("like"))
+    for key, own in row.items():
+        base = merged.get(key)
+        if isinstance(own, dict):
+            merged[key] = {**(base or {}), **own}
+        else:
+            merged[key] = f"{base} {own}" if isinstance(base, str) and key != "queries" else own
+    return merged
 
 
 @cache
@@ -109,29 +85,19 @@ def use_grammar(language: str) -> UseGrammar | None:
     if language not in _ROWS:
         return None
     row = _merged(language)
-    queries = [_HERE / "queries" / f"{name}.scm" for name in row.queries.split()]
+    queries = [_HERE / "queries" / f"{name}.scm" for name in row.pop("queries").split()]
     imports = [path.with_suffix(".imports.scm") for path in queries]
-    return UseGrammar(
-        query="".join(path.read_text("utf-8") for path in queries),
-        imports="".join(path.read_text("utf-8") for path in imports if path.exists()),
-        names=frozenset(row.names.split()),
-        calls={node: _pair(*paths) for node, paths in row.calls.items()},
-        members={node: _pair(*paths) for node, paths in row.members.items()},
-        values={node: (way(target), way(type_), way(value)) for node, (target, type_, value) in row.values.items()},
-        subscripts={node: way(path) for node, path in row.subscripts.items()},
-        through={node: way(path or "0") for node, _, path in (each.partition(":") for each in row.through.split())},
-        literals={node: written for written, nodes in row.literals.items() for node in nodes.split()},
-        open=row.open,
-        hoisted=row.hoisted,
-        apart=row.apart,
-        inferred=frozenset(row.inferred.split()),
-        outside=frozenset(row.outside.split()),
-        prefixes={node: way(path) for node, path in row.prefixes.items()},
-    )
-
-
-def _pair(first: str, second: str) -> tuple[Way, Way]:
-    return way(first), way(second)
-
-
-_ROWS = msgspec.json.decode((_HERE / "uses.json").read_bytes(), type=dict[str, _Row])
+    through = (each.partition(":") for each in row.pop("through", "").split())
+    made: dict[str, Any] = {
+        "query": "".join(path.read_text("utf-8") for path in queries),
+        "imports": "".join(path.read_text("utf-8") for path in imports if path.exists()),
+        "through": {node: way(path or "0") for node, _, path in through},
+        "literals": {node: written for written, nodes in row.pop("literals", {}).items() for node in nodes.split()},
+    }
+    for key in ("names", "inferred", "outside"):
+        made[key] = frozenset(row.pop(key, "").split())
+    for key in ("calls", "members", "values"):
+        made[key] = {node: tuple(map(way, paths)) for node, paths in row.pop(key, {}).items()}
+    for key in ("subscripts", "prefixes"):
+        made[key] = {node: way(path) for node, path in row.pop(key, {}).items()}
+    return UseGrammar(**made, **row)
