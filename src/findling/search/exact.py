@@ -33,7 +33,7 @@ DEFAULT_TIME_LIMIT_S = 30.0
 #: Processor time that an expression may take beyond the time for reading the text.
 DEFAULT_CPU_S = 2.0
 #: Processor time for reading the text; an expression that matches every word needs as much.
-CPU_S_PER_BYTE = 1e-7
+CPU_S_PER_BYTE = 2e-7
 #: The part of an expression's processor time that one file may take: other files may be harmless.
 FILE_SHARE = 0.25
 #: The most text that a search reads.
