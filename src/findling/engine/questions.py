@@ -24,7 +24,7 @@ from findling.model.types import (
     Freshness,
     MapResult,
     Mode,
-    Progress,
+    OnProgress,
     Query,
     SearchResult,
     SymbolResult,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from findling.model.typed_paths import StrPath
     from findling.search.passages import DocumentScope
 
-OnProgress = Callable[[Progress], None]
 
 MOST_STEPS: Final = 10
 """The most steps along callers that an impact can be asked for."""
