@@ -18,8 +18,8 @@ State = Mapping[str, Any]
 """Some of these fields; empty for an index that is fresh and complete."""
 
 
-def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
-    """The fields for an answer. ``not_searched``: counts by name, or by name and reason; zeros are left out."""
+def state(freshness: Freshness, *, partial: bool, **not_searched: Any) -> dict[str, Any]:
+    """The fields for an answer. ``not_searched``: as `not_searched` has them; zeros are left out."""
     fields: dict[str, Any] = {}
     if freshness != "fresh":
         fields[FRESHNESS] = freshness
@@ -32,7 +32,8 @@ def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[
 
 def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
     """What was not searched, or only in part: how many files are left out and why, how many are not indexed yet, how
-    many were only scanned for the question's words, and how many chunks have no vector yet."""
+    many were only scanned for the question's words, how many chunks have no vector yet, and which collections are not
+    there."""
     left: dict[str, Any] = {}
     if coverage.skipped:
         left["skipped"] = dict(coverage.skipped)
@@ -42,6 +43,8 @@ def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
         left["files_only_scanned"] = coverage.only_scanned
     if vectors_wanted and coverage.missing_vectors:
         left["chunks_without_vector"] = coverage.missing_vectors
+    if coverage.missing:
+        left["collections"] = list(coverage.missing)
     return left
 
 
@@ -50,8 +53,7 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     seen, vectors_wanted = answer.result, _vectors_wanted(answer)
     coverage = seen.coverage
     partial = bool(
-        coverage.unfinished
-        or coverage.unread
+        coverage.is_partial
         or answer.meaning.by_words
         or seen.freshness == "syncing"
         or (vectors_wanted and coverage.missing_vectors)

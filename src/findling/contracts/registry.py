@@ -123,6 +123,7 @@ CODE_CODES = frozenset(
             "index_stale",
             "cursor_stale",
             "index_incompatible",
+            "store_unavailable",
             "ref_not_indexed",
             "symbol_not_found",
             "file_not_found",

@@ -284,7 +284,7 @@ class Answers:
             total_references=uses.total,
             truncated=definitions.cut or total > offset + len(found) or uses.total > end or uses.cut,
             freshness=freshness,
-            completeness="partial" if covered.unfinished or covered.unread else "complete",
+            completeness="partial" if covered.is_partial else "complete",
             coverage=covered,
             took_ms=(time.monotonic() - fresh.started) * 1000,
             notes=notes,

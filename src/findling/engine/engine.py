@@ -231,8 +231,7 @@ class Engine(Questions):
         here = self.ref.commit_id if self.ref is not None else None
         if here is not None and ref in (None, here):
             return self
-        far = self._store.shared
-        found = far.find_ref(ref) if far else find_ref(self.root, ref)  # anew each time: a branch moves
+        found = self.find_ref(ref)  # anew each time: a branch moves
         if (found and found.commit_id) == here:
             return self
         key = roots.LIVE if found is None else found.commit_id
@@ -250,6 +249,11 @@ class Engine(Questions):
     def of(self, path: str) -> tuple[Engine, str]:
         """The engine that has a path of an answer, and the path as it has it: this one, as it is (see `Engines.of`)."""
         return self, path
+
+    def find_ref(self, asked: str | None) -> Ref | None:
+        """What the name of a ref means for `at`; None for what this engine's folder has. Raises `RefNotIndexed`."""
+        shared = self._store.shared
+        return shared.find_ref(asked) if shared is not None else find_ref(self.root, asked)
 
     def _read_alone(self) -> None:
         """Have an index of the file that is searched, for as long as this engine is open."""

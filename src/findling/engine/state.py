@@ -47,6 +47,7 @@ def coverage_of(store: OpenStore, model_id: int | None) -> Coverage:
         skipped=reader.listed.skipped_counts(),
         complete=manifest.complete,
         vectors_wanted=wanted,
+        missing=store.missing,
     )
 
 
@@ -83,6 +84,7 @@ def joined_coverage(every: Iterable[Coverage], roots: Iterable[Path]) -> Coverag
         complete=all(each.complete for each in found),
         scanned=sum(each.scanned for each in found),
         only_scanned=sum(each.only_scanned for each in found),
+        missing=tuple(name for each in found for name in each.missing),
         vectors_wanted=any(each.vectors_wanted for each in found),
     )
 

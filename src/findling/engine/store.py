@@ -68,7 +68,9 @@ class OpenStore:
     ref: Ref | None = None
     """What is searched in place of the files on disk."""
     late: str = ""
-    """Why what is searched lags behind what was published, as a sentence; '' where it does not."""
+    """How what is searched lags behind what was published, and what helps; '' where it does not."""
+    missing: tuple[str, ...] = ()
+    """The collections asked for that are not there, or not for this user to see. Nothing tells these apart."""
 
     def __init__(self, collection: Collection, *, recipe: Recipe | None = None, config: Config | None = None) -> None:
         self.collection = collection

@@ -24,6 +24,16 @@ Group = Literal["code", "docs"]
 KindFilter = Literal["code", "docs", "tests"]
 Freshness = Literal["fresh", "stale", "syncing"]
 Completeness = Literal["complete", "partial", "truncated"]
+
+BEHIND = "the store is a replica"
+"""How the reason begins why an answer is stale though nothing is left to index."""
+
+
+def sync_helps(stale_reason: str) -> bool:
+    """Whether indexing would make a stale answer fresh."""
+    return not stale_reason.startswith(BEHIND)
+
+
 IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
 
 Grade = Literal["certain", "likely", "possible"]
@@ -647,6 +657,7 @@ class Coverage(Struct, frozen=True):
     ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
     ``scanned``: where there is no whole index yet, how many files were scanned for the question's words. The likeliest
     of them were read. The others, ``only_scanned``, were not: they count in ``files`` and have no chunks.
+    ``missing``: the collections of a shared store that were asked and are not there, or not for this user to see.
     """
 
     files: int = 0
@@ -658,6 +669,7 @@ class Coverage(Struct, frozen=True):
     vectors_wanted: bool = True
     scanned: int = 0
     only_scanned: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def missing_vectors(self) -> int:
@@ -673,6 +685,11 @@ class Coverage(Struct, frozen=True):
     def unread(self) -> int:
         """Files that should have been searched and could not be read: indexing once more would not help."""
         return sum(self.skipped.get(reason, 0) for reason in UNREAD)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether files or collections that should have been searched were not."""
+        return self.unfinished or self.unread > 0 or bool(self.missing)
 
 
 class Near(Struct, frozen=True):

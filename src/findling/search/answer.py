@@ -84,7 +84,7 @@ def make_result(
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
     lacks_vectors = query.mode not in WITHOUT_VECTORS and coverage.missing_vectors > 0
-    if coverage.unfinished or lacks_vectors or coverage.unread:
+    if coverage.is_partial or lacks_vectors:
         completeness = "partial"
     elif cut:
         completeness = "truncated"

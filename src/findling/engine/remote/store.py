@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
@@ -16,7 +17,7 @@ from findling.engine.semantics import fetch_chosen
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.collection import Ref
-from findling.model.types import IndexReport, OnProgress
+from findling.model.types import BEHIND, IndexReport, OnProgress
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.protocols import Index
 
@@ -116,8 +117,8 @@ class RemoteStore(OpenStore):
 
     @property
     def _at_ref(self) -> str:
-        """The option that names the ref, behind a command."""
-        return f" --ref {self.ref.name}" if self.ref else ""
+        """The ref, behind what is searched in a sentence."""
+        return f" at {self.ref.name}" if self.ref else ""
 
     @property
     def owner(self) -> str:
@@ -171,7 +172,17 @@ class RemoteStore(OpenStore):
         seconds = self.remote.totals.late_s
         if seconds < LATE_S:
             return ""
-        return f"The store is a replica, and {seconds:,.0f} s behind what was published."
+        return f"{BEHIND}, {seconds:,.0f} s behind its primary server: ask that one, or wait"
+
+    @property
+    def missing(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(view.collection for view in self.remote.totals.missing)
+
+    def take_notes(self) -> tuple[str, ...]:
+        if missing := ", ".join(self.missing):
+            holder = f"{self.database.url} does not have or does not let you see"
+            self.notes.append(f"Not searched: {missing}{self._at_ref}, which {holder}.")
+        return super().take_notes()
 
     @property
     def generation(self) -> str:
@@ -217,9 +228,10 @@ class RemoteStore(OpenStore):
                 f"There is no collection {names}{self._at_ref} in {self.database.url}.",
                 remedy=self._how_to_see_one,
             )
+        ref = f" --ref {shlex.quote(self.ref.name)}" if self.ref else ""
         return errors.IndexNotReady(
-            f"{self.root} is not indexed{self._at_ref} in {self.database.url}.",
-            remedy=f"Run 'findling index --store {self.database.url}{self._at_ref} {self.root}'.",
+            f"{self.root}{self._at_ref} is not indexed in {self.database.url}.",
+            remedy=f"Run 'findling index --store {self.database.url}{ref} {self.root}'.",
         )
 
     @property

@@ -269,12 +269,12 @@ def stop(args: Namespace, session: Session) -> int:
 
 def why(args: Namespace, session: Session) -> int:
     with ExitStack() as open_engines:
-        opened = open_engines.enter_context(session.open_for(args.file))
+        opened = open_engines.enter_context(session.open_for(args.file)).at(args.ref)
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         path = os.path.abspath(as_path(args.file) or "")  # noqa: PTH100
         several = engine.repositories_of(opened) if path == str(opened.root) else None
         found = opened.why(path) if several is None else open_engines.enter_context(several).why(".")
-        if found.reason == "not_found":
+        if found.reason == "not_found" and args.ref is None:
             found = replace(found, remedy=meant(args.file))
         with session.printing():
             session.view(opened).explanation(found)

