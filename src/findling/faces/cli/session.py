@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PROMPT_LINES = 7
-"""Lines of a screen that its places must leave free: for the typed command, the command that shows more, the count of
+"""Lines of the screen that an answer leaves free: for the typed command, the command that shows more, the count of
 files, a note, and the next prompt."""
 
 
