@@ -25,7 +25,7 @@ from findling.model.types import (
     Freshness,
     MapResult,
     Mode,
-    Progress,
+    OnProgress,
     Query,
     SearchResult,
     SymbolResult,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from findling.model.typed_paths import StrPath
     from findling.search.documents import DocumentAnswer, DocumentQuery
 
-OnProgress = Callable[[Progress], None]
 
 MOST_STEPS: Final = 10
 """The most steps along callers that an impact can be asked for."""

@@ -144,6 +144,10 @@ class Progress(Struct, frozen=True):
     total: int
 
 
+OnProgress = Callable[[Progress], None]
+"""Told how far something is; may raise `errors.Cancelled`, which ends it."""
+
+
 class IndexReport(Struct, frozen=True):
     """What a run of the indexer did. ``changed``: files that it took in, new ones among them. ``failed`` files cost
     themselves only; each carries its reason."""
