@@ -196,7 +196,7 @@ def test_extracted_identifier(query: str, expected: str) -> None:
         ({"indexed": True, "failed": True}, ("stale", "failed", "partial")),
         ({"indexed": True, "vectors_missing": True}, ("fresh", "ready", "partial")),
         ({"indexed": True, "files_pending": True}, ("stale", "indexing", "partial")),
-        ({"indexed": True, "unread": True}, ("fresh", "ready", "partial")),
+        ({"indexed": True, "partial": True}, ("fresh", "ready", "partial")),
     ],
 )
 def test_protocol_states(state: dict[str, bool], expected: tuple[str, str, str]) -> None:

@@ -417,6 +417,18 @@ def test_a_store_that_cannot_answer_says_why_and_what_helps(
     assert status == 2 and said in line and line.count("\n") == 1 and "hunter2" not in line
 
 
+def test_a_store_that_is_gone_has_a_code_of_its_own(folder: Path, stored: Callable[[str], None]) -> None:
+    stored("postgresql://postgres@127.0.0.1:1/db")
+    workspace = Workspace(root=folder)
+    try:
+        for name in ("search_code", "index_status", "locate_symbol"):
+            given = {key: ARGUMENTS[key] for key in TOOLS[name].schema.get("required", ())}
+            refused = call(name, given, workspace).structured
+            assert refused and refused["error"]["code"] == "store_unavailable", refused
+    finally:
+        workspace.close()
+
+
 def test_an_older_program_refuses_a_newer_schema(
     folder: Path, postgresql: Server, stored: Callable[[str], None]
 ) -> None:
@@ -478,7 +490,9 @@ def test_a_database_that_is_killed_and_comes_back(
 
 
 @pytest.mark.engines
-def test_a_replica_that_is_late_says_so(folder: Path, postgresql: Server, stored: Callable[[str], None]) -> None:
+def test_a_replica_that_is_late_says_so(
+    folder: Path, postgresql: Server, stored: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     written = postgresql.new_database("replicated")
     assert main(["index", str(folder), "--store", written]) == 0
     with Server(primary=postgresql) as replica:
@@ -492,7 +506,10 @@ def test_a_replica_that_is_late_says_so(folder: Path, postgresql: Server, stored
             time.sleep(2)
             late = engine.search(QUESTIONS[0])
             assert late.hits and late.freshness == engine.status().freshness == "stale"
-            assert "behind what was published" in late.stale_reason
+            assert "behind its primary server: ask that one" in late.stale_reason
+            assert main(["search", QUESTIONS[0], str(folder)]) == main(["grep", "header", str(folder)]) == 0
+            said = capsys.readouterr().err
+            assert said.count("behind its primary server") == 2 and "findling sync" not in said
             assert engine.symbols("cache_queue").freshness == engine.callers("cache_queue").freshness == "stale"
             db.execute("SELECT pg_wal_replay_resume()")
             until = time.monotonic() + 30
@@ -576,6 +593,11 @@ def test_a_ref_is_published_and_found_beside_the_folder(
     elsewhere.mkdir()
     with Engine.open(root=elsewhere, ref="v1") as engine:
         assert {question: places(engine, question) for question in QUESTIONS} == expected
+    workspace = Workspace(root=elsewhere)
+    assert "v1" in str(call("search_code", {"query": "retry", "ref": "v1"}, workspace).structured)
+    workspace.close()
+    monkeypatch.chdir(elsewhere)
+    assert [main(["why", path, "--ref", "v1"]) for path in ("cache", "cache/new.py")] == [0, 1]
     with Engine.open(root=elsewhere) as engine, pytest.raises(errors.IndexNotReady, match="no collection shop in"):
         engine.search("retry")  # nothing is published but the ref
 

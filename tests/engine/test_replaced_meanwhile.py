@@ -17,7 +17,7 @@ from findling.engine import embedding_pass, indexer
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.types import SkippedFile
-from findling.reading import pool as pool_module
+from findling.reading import worker_process
 from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Task, WorkerPool
 from findling.store.local.reader import IndexReader
@@ -159,7 +159,7 @@ def test_an_answer_that_cannot_be_read_is_reported_not_waited_for(monkeypatch: p
     def unreadable(*_: object) -> None:
         raise AttributeError("no such field")
 
-    monkeypatch.setattr(pool_module, "read_frame", unreadable)
+    monkeypatch.setattr(worker_process, "read_frame", unreadable)
     with WorkerPool(1) as pool:
         pool.submit([Task(0, "a.py", b"x = 1\n")])
         answers = pool.collect(30)
@@ -168,7 +168,7 @@ def test_an_answer_that_cannot_be_read_is_reported_not_waited_for(monkeypatch: p
 
 
 def test_a_batch_has_an_answer_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "read_frame", lambda _: [])  # fewer answers than files
+    monkeypatch.setattr(worker_process, "read_frame", lambda _: [])  # fewer answers than files
     with WorkerPool(1) as pool:
         pool.submit([Task(0, "a.py", b"x = 1\n")])
         answers = pool.collect(30)

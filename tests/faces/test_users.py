@@ -259,7 +259,7 @@ def test_rights_hold_from_the_next_question_on_and_a_denial_beats_every_allowanc
 
 def test_a_user_learns_nothing_of_the_machine_that_serves(stores: tuple[Store, Store], tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "inner-branch", tmp_path / "inner-project"], check=True)
-    for user, names in (("anna", ["*"]), ("carl", ["*"]), ("carl", ["open"])):
+    for user, names in (("anna", ["*"]), ("anna", ["open", "hidden"]), ("carl", ["*"]), ("carl", ["open"])):
         opened = workspace(stores[0], tmp_path / "inner-project", user, *names)
         try:
             said = [call(name, {}, opened) for name in ("index_status", "health_check")]
@@ -273,6 +273,37 @@ def test_a_user_learns_nothing_of_the_machine_that_serves(stores: tuple[Store, S
             assert not re.search("inner-|127.0.0.1|serving|postgresql:", text), text
         finally:
             opened.close()
+
+
+def test_a_user_finds_the_refs_of_what_he_may_see_and_is_told_what_is_missing(
+    stores: tuple[Store, Store], root: Path, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "tagged", OPEN | {"old.py": "def price_basket_of_old(basket):\n    return 0\n"})
+    for words in ("init -q -b main", "add -A", "-c user.name=a -c user.email=a@b.c commit -qm one", "tag v1"):
+        subprocess.run(["git", *words.split()], cwd=folder, check=True)
+    for name in ("open", "hidden"):
+        arguments = ["--store", stores[0].owner, "--collection", name, "--ref", "v1"]
+        assert main(["index", str(folder), *arguments]) == 0
+    opened = {names: workspace(stores[0], root, "anna", *names) for names in (("open", "hidden"), ("open", "nowhere"))}
+    try:
+        told = []
+        for names, each in opened.items():
+            found = call("search_code", {"query": "price_basket_of_old", "ref": "v1"}, each)
+            assert found.structured and found.structured["results"][0]["path"] == "open/old.py"
+            metadata = found.structured["metadata"]
+            assert (metadata["ref"], metadata["result_completeness"]) == ("v1", "partial")
+            assert metadata["not_searched"] == {"collections": [names[1]]}
+            live = call("search_code", {"query": "price_basket_of_old"}, each)
+            assert "open/old.py" not in str(live) and names[1] in str(live)
+            text = call("search_keyword", {"keyword": "price_basket_of_old"}, each)
+            every = json.dumps([found.as_json(), live.as_json(), text.as_json()], sort_keys=True)
+            told.append(plain(every, stores[0]).replace(names[1], "NAME"))
+        assert told[0] == told[1]  # a hidden collection is told as one that is not there
+        refused = [call("search_code", {"query": "price", "ref": "v2"}, each) for each in opened.values()]
+        assert all(each.is_error and "at " in str(each) for each in refused)
+    finally:
+        for each in opened.values():
+            each.close()
 
 
 def test_a_server_keeps_few_connections_however_many_users_it_has(stores: tuple[Store, Store]) -> None:

@@ -210,10 +210,10 @@ def protocol_state(
     changed: bool = False,
     files_pending: bool = False,
     vectors_missing: bool = False,
-    unread: bool = False,
+    partial: bool = False,
 ) -> ProtocolState:
-    """The three words that every answer carries about the index it was made from. ``unread``: not all files could be
-    read."""
+    """The three words that every answer carries about the index it was made from. ``partial``: not
+    all of it could be searched."""
     if failed:
         return ProtocolState("stale", "failed", "partial")
     if job_active:
@@ -222,7 +222,7 @@ def protocol_state(
         return ProtocolState("stale", "not_indexed", "partial")
     if files_pending:
         return ProtocolState("stale", "indexing", "partial")
-    partly = vectors_missing or unread
+    partly = vectors_missing or partial
     return ProtocolState("stale" if changed else "fresh", "ready", "partial" if partly else "complete")
 
 

@@ -65,7 +65,7 @@ def of_answer(
         changed=freshness == "stale",
         files_pending=coverage.unfinished,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
-        unread=coverage.unread > 0,
+        partial=coverage.is_partial,
     )
     found = fields(state, ref)
     if left := index_state.not_searched(coverage, vectors_wanted=vectors_wanted):
@@ -88,7 +88,7 @@ def of_status(root: Root, status: Status) -> dict[str, Any]:
         changed=status.freshness == "stale",
         files_pending=status.indexing_status == "indexing",
         vectors_missing=status.coverage.missing_vectors > 0,
-        unread=status.coverage.unread > 0,
+        partial=status.coverage.is_partial,
     )
     return fields(state, root.ref_name)
 

@@ -21,7 +21,7 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import chain, related
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
-from findling.model.types import SYMBOL_KINDS, Answer, Confidence, Grounds, Hit, Intent, Query, SymbolHit
+from findling.model.types import SYMBOL_KINDS, Answer, Confidence, Grounds, Hit, Intent, Query, SymbolHit, sync_helps
 from findling.outbound import events
 from findling.search import lexical
 from findling.search.query import without_form
@@ -180,10 +180,11 @@ def _fan_out(given: Arguments) -> decide.FanOut:
 
 def _stale(answer: Answer, ref: str) -> Refusal:
     why = answer.result.stale_reason or "not all are indexed yet"
+    sync = "Call sync_repo, or ask" if sync_helps(why) else "Ask"
     return Refusal(
         "index_stale",
         f"The index does not show the newest files: {why}.",
-        {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
+        {"current_head": ref, "suggestion": f"{sync} with freshness_policy balanced."},
     )
 
 

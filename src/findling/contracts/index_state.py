@@ -8,9 +8,12 @@ The names are those of the code family's metadata, which always has these fields
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from findling.model.types import UNREAD, Absent, Answer, Coverage, Freshness, GrepResult, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.search.documents import DocumentAnswer
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -18,8 +21,8 @@ State = Mapping[str, Any]
 """Some of these fields; empty for an index that is fresh and complete."""
 
 
-def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
-    """The fields for an answer. ``not_searched``: counts by name, or by name and reason; zeros are left out."""
+def state(freshness: Freshness, *, partial: bool, **not_searched: Any) -> dict[str, Any]:
+    """The fields for an answer. ``not_searched``: as `not_searched` has them; zeros are left out."""
     fields: dict[str, Any] = {}
     if freshness != "fresh":
         fields[FRESHNESS] = freshness
@@ -32,7 +35,8 @@ def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[
 
 def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
     """What was not searched, or only in part: how many files are left out and why, how many are not indexed yet, how
-    many were only scanned for the question's words, and how many chunks have no vector yet."""
+    many were only scanned for the question's words, how many chunks have no vector yet, and which collections are not
+    there."""
     left: dict[str, Any] = {}
     if coverage.skipped:
         left["skipped"] = dict(coverage.skipped)
@@ -42,6 +46,8 @@ def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
         left["files_only_scanned"] = coverage.only_scanned
     if vectors_wanted and coverage.missing_vectors:
         left["chunks_without_vector"] = coverage.missing_vectors
+    if coverage.missing:
+        left["collections"] = list(coverage.missing)
     return left
 
 
@@ -50,8 +56,7 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     seen, vectors_wanted = answer.result, _vectors_wanted(answer)
     coverage = seen.coverage
     partial = bool(
-        coverage.unfinished
-        or coverage.unread
+        coverage.is_partial
         or answer.meaning.by_words
         or seen.freshness == "syncing"
         or (vectors_wanted and coverage.missing_vectors)
@@ -75,6 +80,19 @@ def is_unfinished(answer: Answer) -> bool:
 
 def _vectors_wanted(answer: Answer) -> bool:
     return answer.meaning.problem is None
+
+
+def of_documents(answer: DocumentAnswer) -> dict[str, Any]:
+    """The fields of an answer from documents: partial where some of the root's files or of the documents' vectors are
+    not there yet, with `DocumentQuery.code_too` those of all files; and the answer's notes."""
+    lacks_vectors = "files_without_vectors" if answer.query.code_too else "documents_without_vectors"
+    left = {
+        "pending_files": answer.pending,
+        "files_only_scanned": answer.only_scanned,
+        lacks_vectors: answer.without_vectors,
+    }
+    is_partial = answer.found is None or answer.freshness != "fresh" or any(left.values())
+    return state(answer.freshness, partial=is_partial, **left) | ({"notes": [*answer.notes]} if answer.notes else {})
 
 
 def of_names(seen: SymbolResult) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from findling.config import choose_provider, find_root, load
 from findling.config.roots import LIVE, checked_out, projects_in
 from findling.contracts.model import Refusal
 from findling.engine import library
-from findling.model.errors import FindlingError, InvalidInput, RefNotIndexed
+from findling.model.errors import FindlingError, InvalidInput
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -82,14 +82,7 @@ class Root:
 
         Raises `RefNotIndexed`.
         """
-        if self.for_user:
-            if ref in (None, LIVE):
-                return self
-            raise RefNotIndexed(
-                "A server for users searches no refs, only the files that were published last.",
-                remedy="Leave the ref out.",
-            )
-        found = engine.find_ref(self.engine.root, ref)
+        found = self.engine.find_ref(ref)
         if found is None:
             return self
         root = self._at.pop(found.commit_id, None)
@@ -106,8 +99,10 @@ class Root:
     @property
     def ref_name(self) -> str:
         """What answers call the version of the files that is searched: the ref that was asked for, else the branch that
-        is checked out, a short commit when none is, ``live`` without git. Raises `errors.RootError`."""
-        return LIVE if self.for_user else self._ref_name or checked_out(self.engine.root)
+        is checked out, a short commit when none is, ``live`` without git and for collections of a shared store. Raises
+        `errors.RootError`."""
+        published = self.engine.store.configuration.collections
+        return self._ref_name or (LIVE if published else checked_out(self.engine.root))
 
     @property
     def for_user(self) -> bool:

@@ -467,7 +467,7 @@ def _state(searched: Searched, fresh: Freshened, notes: Sequence[str]) -> dict[s
     covered = joined_coverage(every, searched.roots)
     return {
         "freshness": freshness,
-        "completeness": "partial" if covered.unfinished or covered.unread else "complete",
+        "completeness": "partial" if covered.is_partial else "complete",
         "coverage": covered,
         "took_ms": (time.monotonic() - fresh.started) * 1000,
         "notes": (*searched.take_notes(), *not_searched(searched, every), *notes),

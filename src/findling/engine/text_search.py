@@ -97,11 +97,11 @@ def _indexed(store: OpenStore) -> KeptIndex | None:
 def _opened(
     store: OpenStore, request: search.GrepRequest, reader: KeptIndex | None, by_time: bool, show_secrets: bool
 ) -> search.Grep:
-    scope, noted = request.scope, store.take_notes()
+    scope, noted, late = request.scope, store.take_notes(), store.late
 
     def about() -> search.Searchable:
         files = source.count(scope)
-        notes = (*noted, *listed.told.notes, *nothing_here(store, source.listed))
+        notes = (*noted, *([late] if late else ()), *listed.told.notes, *nothing_here(store, source.listed))
         return search.Searchable(files, source.left_out(scope), notes)
 
     with nullcontext() if reader is None else reader.snapshot():

@@ -8,6 +8,7 @@
     ├── RootError             a folder cannot be used as a root (missing, no permission, not a folder)
     ├── IndexUnavailable      nothing can answer yet, or an index cannot be read or rebuilt
     │   ├── IndexNewer        written by a later version of findling
+    │   ├── StoreUnavailable  the shared store does not answer, or not this user
     │   ├── IndexNotReady     there is none, and the configuration forbids a question to make it
     │   └── IndexBusy         another process holds the writer role for longer than the budget
     ├── StorageFull           the disk has no room; the last good state is intact
@@ -78,6 +79,10 @@ class IndexNewer(IndexUnavailable):
     code = "index_incompatible"
 
 
+class StoreUnavailable(IndexUnavailable):
+    code = "store_unavailable"
+
+
 class IndexNotReady(IndexUnavailable):
     code = "index_not_ready"
 
@@ -134,6 +139,8 @@ class Cancelled(FindlingError):
 CAUSES = {
     **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
     **dict.fromkeys(("network_error", "fetch_refused"), "network"),
-    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+    **dict.fromkeys(
+        ("index_unavailable", "index_incompatible", "store_unavailable", "index_in_progress", "storage_full"), "storage"
+    ),
 }
 """Which of the library's four kinds of failure an error's code is; the others come from processing."""

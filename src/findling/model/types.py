@@ -24,6 +24,16 @@ Group = Literal["code", "docs"]
 KindFilter = Literal["code", "docs", "tests"]
 Freshness = Literal["fresh", "stale", "syncing"]
 Completeness = Literal["complete", "partial", "truncated"]
+
+BEHIND = "the store is a replica"
+"""How the reason begins why an answer is stale though nothing is left to index."""
+
+
+def sync_helps(stale_reason: str) -> bool:
+    """Whether indexing would make a stale answer fresh."""
+    return not stale_reason.startswith(BEHIND)
+
+
 IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
 
 Grade = Literal["certain", "likely", "possible"]
@@ -134,6 +144,10 @@ class Progress(Struct, frozen=True):
     total: int
 
 
+OnProgress = Callable[[Progress], None]
+"""Told how far something is; may raise `errors.Cancelled`, which ends it."""
+
+
 class IndexReport(Struct, frozen=True):
     """What a run of the indexer did. ``changed``: files that it took in, new ones among them. ``failed`` files cost
     themselves only; each carries its reason."""
@@ -241,9 +255,10 @@ class GrepOptions(TypedDict, total=False):
     from the root, instead of all that the engine was opened for. ``path_globs``: as for a search. ``within``: a test
     that the path of a file has to pass, too. ``language``: its id, name or alias, or several,
     ``!`` before one that is left out. ``tests``: False leaves out files that are tests. ``context``: lines around
-    each match, or ``before`` and ``after``; ``definitions``: the whole definition around it. ``per_file``: most
-    lines of one file. ``replacement``: what takes the place of each match in what is answered, with ``$1`` for a
-    group. ``spans``: most columns that are kept of one line; ``offsets``: with the place of each line in its text.
+    each match, or ``before`` and ``after``; ``definitions``: the whole definition around it, in tests unless
+    ``test_definitions`` is False. ``per_file``: most lines of one file. ``replacement``: what takes the place of each
+    match in what is answered, with ``$1`` for a group. ``spans``: most columns that are kept of one line; ``offsets``:
+    with the place of each line in its text.
 
     ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; then ``limit`` is
     of files. ``cpu_s``: the processor's time for an expression, beyond what going through the text takes;
@@ -264,6 +279,7 @@ class GrepOptions(TypedDict, total=False):
     before: int
     after: int
     definitions: bool
+    test_definitions: bool
     per_file: int
     stop_at_limit: bool
     replacement: str | None
@@ -561,7 +577,8 @@ class Query(Struct, frozen=True):
     open. ``max_tokens`` bounds the answer, `ANSWER_CHARS` where it is None; then all places are listed, but with
     ``brief`` only those whose lists of fields leave half of the room to text. ``place_chars``: what is written of a
     place beside its path and its name; ``frame_chars``: what is written around all places, where `ANSWER_CHARS` bounds
-    them. ``screen_lines``: so many lines are seen at once.
+    them. ``screen_lines``: so many lines are seen at once. ``like``: ``text`` is a file or ``FILE:LINE``, and what is
+    like it is asked for, by meaning.
     """
 
     text: str
@@ -584,6 +601,7 @@ class Query(Struct, frozen=True):
     frame_chars: int = 380
     screen_lines: int | None = None
     offset: int = 0
+    like: bool = False
 
 
 class Span(Struct, frozen=True):
@@ -654,6 +672,7 @@ class Coverage(Struct, frozen=True):
     ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
     ``scanned``: where there is no whole index yet, how many files were scanned for the question's words. The likeliest
     of them were read. The others, ``only_scanned``, were not: they count in ``files`` and have no chunks.
+    ``missing``: the collections of a shared store that were asked and are not there, or not for this user to see.
     """
 
     files: int = 0
@@ -665,6 +684,7 @@ class Coverage(Struct, frozen=True):
     vectors_wanted: bool = True
     scanned: int = 0
     only_scanned: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def missing_vectors(self) -> int:
@@ -680,6 +700,11 @@ class Coverage(Struct, frozen=True):
     def unread(self) -> int:
         """Files that should have been searched and could not be read: indexing once more would not help."""
         return sum(self.skipped.get(reason, 0) for reason in UNREAD)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether files or collections that should have been searched were not."""
+        return self.unfinished or self.unread > 0 or bool(self.missing)
 
 
 class Near(Struct, frozen=True):

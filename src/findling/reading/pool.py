@@ -13,19 +13,16 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
 from findling.model.format_names import format_of
 from findling.model.reading import Embedded, Reading
 from findling.model.types import SkippedFile
-from findling.reading import worker_process
-from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, read_frame, write_frame
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, Child
 
 if TYPE_CHECKING:
-    import subprocess
-
     from findling.reading.limits import ChunkLimits
     from findling.reading.syntax_docs import Documented
 
@@ -60,50 +57,24 @@ class Task(Struct, frozen=True):
     data: bytes
 
 
-class Worker:
-    """A worker process, started when it is needed; a context that ends it. ``asked``: see `worker_process`.
-    ``answered_bytes``: how much it has read so far."""
+class Worker(Child):
+    """A worker process that reads files. ``asked``: see `worker_process`. ``answered_bytes``: how much it has read so
+    far."""
 
     def __init__(self, asked: str = "") -> None:
+        super().__init__()
         self.answered_bytes = 0
         self._asked = asked
-        self._process: subprocess.Popen[bytes] | None = None
         self._given = 0
-        self._ended = False
-        self._lock = threading.Lock()
-
-    def start(self) -> subprocess.Popen[bytes]:
-        """The process, started when there is none. Raises OSError, also after `end`."""
-        with self._lock:
-            if self._ended:
-                raise OSError("the pool is closed")
-            if self._process is None:
-                self._process = worker_process.start()
-            return self._process
 
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
         """The answers, or None when the process could not be started or died. It is ended when it needs more than
         ``time_s`` of processor time."""
-        try:
-            process = self.start()
-        except OSError:
-            return None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(time_s * _WALL_FACTOR, process.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            write_frame(process.stdin, (self._asked, files, time_s))  # type: ignore[arg-type]
-            answers = read_frame(process.stdout)  # type: ignore[arg-type]
-        except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
-            answers = None
-        finally:
-            timer.cancel()
+        answers = self.exchange((self._asked, files, time_s), time_s * _WALL_FACTOR)
         given = sum(len(data) for _, data, _ in files)
         self._given += given
         self.answered_bytes += given if answers is not None else 0
-        if answers is None or self._given >= _REPLACED_AFTER_BYTES:
+        if self._given >= _REPLACED_AFTER_BYTES:
             self.stop()
         return cast("list[Answer | str] | None", answers)
 
@@ -112,26 +83,9 @@ class Worker:
         answers = self.ask([(path, data, True)], time_s)
         return None if answers is None or isinstance(answers[0], str) else answers[0]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-        self.stop()
-
-    def end(self) -> None:
-        """Stop, and never start again."""
-        with self._lock:
-            self._ended = True
-            if self._process is not None:
-                self._process.kill()
-
     def stop(self) -> None:
-        with self._lock:
-            process, self._process = self._process, None
-            self._given = 0
-        if process is not None:
-            worker_process.end(process)
+        super().stop()
+        self._given = 0
 
 
 def start_ahead(limits: ChunkLimits | None = None, *, vectors: bool = False) -> Worker:

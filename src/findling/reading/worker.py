@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from findling import embedding
 from findling.model import vector_codes
@@ -24,7 +23,7 @@ from findling.reading.embedded import text_hash, texts_of
 from findling.reading.limits import ChunkLimits
 from findling.reading.prepare import prepare
 from findling.reading.syntax_docs import comment_spans, documented
-from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, Task, read_frame, write_frame
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, Task, serve
 
 if TYPE_CHECKING:
     from findling.embedding.bundled import BundledEmbedder
@@ -80,16 +79,13 @@ def _embedded(answers: list[object], files: list[tuple[str, bytes, bool]]) -> li
 def main(out: int) -> None:
     """Serve until standard input ends; answers go to the descriptor ``out``."""
     gc.disable()  # nothing here makes cycles, and each collection would go through all remembered words
-    inlet = sys.stdin.buffer
-    outlet = os.fdopen(out, "wb")
     limit_memory()
-    while (task := cast("Task | None", read_frame(inlet))) is not None:
-        limit_time(task[2])
-        answers = answers_to(task)
-        try:
-            write_frame(outlet, answers)
-        except OSError:
-            os._exit(0)  # the parent is gone, or will find that this process is
+    serve(out, _timed)
+
+
+def _timed(task: Task) -> list[object]:
+    limit_time(task[2])
+    return answers_to(task)
 
 
 # --- how much memory and time a worker process may use

@@ -13,8 +13,10 @@ import pickle
 import struct
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Self, cast
 
 
 def program_of(module: str) -> str:
@@ -56,6 +58,82 @@ def environment() -> dict[str, str]:
     paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+class Child:
+    """A worker that is started when it is needed, and ended when it takes too long; a context that ends it for good.
+    ``program``: as of `start`."""
+
+    def __init__(self, program: str = PROGRAM) -> None:
+        self._program = program
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def start(self) -> bool:
+        """Whether it was started now, since there was none. Raises OSError, also after `end`."""
+        with self._lock:
+            if self._ended:
+                raise OSError("the worker has been ended for good")
+            if self._process is not None:
+                return False
+            self._process = start(self._program)
+            return True
+
+    def exchange(self, task: object, wall_s: float) -> object | None:
+        """The answer to a task, None where the process could not be started, died, or took longer. Then the next task
+        starts another."""
+        try:
+            self.start()
+        except OSError:
+            return None
+        process = self._process
+        if process is None:  # it was stopped meanwhile
+            return None
+        timer = threading.Timer(wall_s, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            write_frame(cast("BinaryIO", process.stdin), task)
+            answer = read_frame(cast("BinaryIO", process.stdout))
+        except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
+            answer = None
+        finally:
+            timer.cancel()
+        if answer is None:
+            self.stop()
+        return answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self.stop()
+
+    def end(self) -> None:
+        """Stop, and never start again."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            end(process)
+
+
+def serve(out: int, answer: Callable[[Any], object]) -> None:
+    """The loop of a worker: answer tasks until standard input ends; answers go to the descriptor ``out``."""
+    inlet, outlet = sys.stdin.buffer, os.fdopen(out, "wb")
+    while (task := read_frame(inlet)) is not None:
+        try:
+            write_frame(outlet, answer(task))
+        except OSError:
+            os._exit(0)  # the parent is gone, or will find that this process is
 
 
 COMMENTS = "comments"

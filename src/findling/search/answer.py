@@ -84,7 +84,7 @@ def make_result(
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
     lacks_vectors = query.mode not in WITHOUT_VECTORS and coverage.missing_vectors > 0
-    if coverage.unfinished or lacks_vectors or coverage.unread:
+    if coverage.is_partial or lacks_vectors:
         completeness = "partial"
     elif cut:
         completeness = "truncated"
@@ -124,7 +124,7 @@ TEXT_SHARE = 0.25
 FURTHER_SHARE, LINE_FRAME = 0.2, 4
 """The most of a brief answer that the lines of its further places take, and what is written around each line."""
 
-BODY_FRAME = 66
+BODY_FRAME = 8
 """What is written around a text beside the line of its place."""
 
 SURE = 0.2

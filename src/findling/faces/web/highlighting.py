@@ -9,13 +9,12 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from subprocess import Popen
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 from markupsafe import Markup, escape
 
 from findling.model.remembered import remembered
-from findling.reading import worker_process
+from findling.reading.worker_process import Child, program_of
 
 if TYPE_CHECKING:
     from findling.faces.web.lexing import Pieces
@@ -26,6 +25,9 @@ LONGEST_LINE = 2_000
 
 LEXING_S = 2.0
 """After so long a text is left without colours, for good; all of the largest take a second."""
+
+STARTING_S = 60.0
+"""For the process to start."""
 
 MOST_REFUSED = 1_000
 
@@ -64,7 +66,7 @@ def highlighted(
     marked = marks or {}
     text = "\n".join(line.rstrip("\r") for line in lines)
     short = len(text) <= MOST_CHARS and all(len(line) <= LONGEST_LINE for line in lines)
-    ask = _glance if len(text) <= GLANCE_CHARS else _worker.pieces
+    ask = _glance if len(text) <= GLANCE_CHARS else _pieces
     pieces = ask(text, language, path) if short and text.strip() else [("", text)]
     return [_line(line, marked.get(at, ())) for at, line in enumerate(_by_lines(pieces))]
 
@@ -101,66 +103,37 @@ def _line(pieces: Iterable[tuple[str, str]], marks: Spans) -> Markup:
     return Markup("".join(html))  # noqa: S704 - every piece of it is escaped
 
 
-class _Worker:
-    """The process that knows what words are, started when it is first asked."""
+_lexer = Child(program_of("findling.faces.web.lexing"))
+"""The process that knows what words are."""
 
-    def __init__(self) -> None:
-        self._process: Popen[bytes] | None = None
-        self._lock = threading.Lock()
-        self._refused: set[int] = set()
-
-    def pieces(self, text: str, language: str, path: str) -> Pieces:
-        """The text in one piece where the process does not say in time, or fails at it."""
-        task = (text, language, path)
-        if hash(task) in self._refused:
-            return [("", text)]
-        with self._lock:
-            answer = self._answer(task)
-            if answer is None:
-                self._end()
-                if len(self._refused) < MOST_REFUSED:
-                    self._refused.add(hash(task))
-        return [("", text)] if answer is None else answer
-
-    def _answer(self, task: tuple[str, str, str]) -> Pieces | None:
-        try:
-            if self._process is None:
-                self._process = worker_process.start(worker_process.program_of("findling.faces.web.lexing"))
-                _exchange(self._process, ("", "", ""))  # it imports before it is timed
-            clock = threading.Timer(LEXING_S, self._process.kill)
-            clock.start()
-            try:
-                return _exchange(self._process, task)
-            finally:
-                clock.cancel()
-        except OSError:  # it ended, or could not be started
-            return None
-
-    def end(self) -> None:
-        with self._lock:
-            self._end()
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            with suppress(OSError):
-                worker_process.end(process)
+_one_at_a_time = threading.Lock()
+_refused: set[int] = set()
+"""Hashes of texts that it could not take apart in time."""
 
 
-def _exchange(process: Popen[bytes], task: tuple[str, str, str]) -> Pieces | None:
-    """The answer, None from a process that ends meanwhile."""
-    worker_process.write_frame(cast("BinaryIO", process.stdin), task)
-    return cast("Pieces | None", worker_process.read_frame(cast("BinaryIO", process.stdout)))
-
-
-_worker = _Worker()
+def _pieces(text: str, language: str, path: str) -> Pieces:
+    """The text in one piece where the process does not say in time, or fails at it."""
+    task = (text, language, path)
+    if hash(task) in _refused:
+        return [("", text)]
+    with _one_at_a_time:
+        with suppress(OSError):  # then the exchange finds no process either
+            if _lexer.start():
+                _lexer.exchange(("", "", ""), STARTING_S)  # it imports before it is timed
+        answer = _lexer.exchange(task, LEXING_S)
+    if answer is None:
+        if len(_refused) < MOST_REFUSED:
+            _refused.add(hash(task))
+        return [("", text)]
+    return cast("Pieces", answer)
 
 
 @remembered(GLANCES)
 def _glance(text: str, language: str, path: str) -> Pieces:
-    return _worker.pieces(text, language, path)
+    return _pieces(text, language, path)
 
 
 def end() -> None:
     """End the process; the next text starts it again."""
-    _worker.end()
+    with _one_at_a_time:
+        _lexer.stop()

@@ -6,17 +6,15 @@ process when one takes too long.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from pygments import lexers, token
 from pygments.lexer import Lexer
 from pygments.util import ClassNotFound
 
-from findling.reading.worker_process import read_frame, write_frame
+from findling.reading.worker_process import serve
 
 Pieces = list[tuple[str, str]]
 """(class, text), the texts together being the whole; '' is the class of what has no colour."""
@@ -50,16 +48,14 @@ _LEXERS: Mapping[str, str] = {"vue": "html", "jsonc": "json"}
 
 def main(out: int) -> None:
     """Serve until standard input ends; answers go to the descriptor ``out``."""
-    inlet, outlet = sys.stdin.buffer, os.fdopen(out, "wb")
-    while (task := cast("Task | None", read_frame(inlet))) is not None:
-        try:
-            found = list(pieces(*task))
-        except Exception:  # noqa: BLE001 - of a stranger's text and many lexers; it is shown without colours
-            found = [("", task[0])]
-        try:
-            write_frame(outlet, found)
-        except OSError:
-            return  # the parent is gone
+    serve(out, _answer)
+
+
+def _answer(task: Task) -> Pieces:
+    try:
+        return list(pieces(*task))
+    except Exception:  # noqa: BLE001 - of a stranger's text and many lexers; it is shown without colours
+        return [("", task[0])]
 
 
 def pieces(text: str, language: str, path: str) -> Iterator[tuple[str, str]]:

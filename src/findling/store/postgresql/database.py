@@ -328,10 +328,10 @@ class Database:
         for kind, pattern, sentence, remedy in _MEANINGS:
             if isinstance(error, kind) and pattern.search(str(error)):
                 said = sentence.format(url=self.url)
-                return errors.IndexUnavailable(said if self.user else f"{said} ({text})", remedy=remedy)
+                return errors.StoreUnavailable(said if self.user else f"{said} ({text})", remedy=remedy)
         if self.user:
-            return errors.IndexUnavailable(f"The store at {self.url} failed.", remedy=_ASK_ADMIN)
-        return errors.IndexUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
+            return errors.StoreUnavailable(f"The store at {self.url} failed.", remedy=_ASK_ADMIN)
+        return errors.StoreUnavailable(f"The store at {self.url} failed: {text}.", remedy="Its log may say why.")
 
     def collections(self) -> list[str]:
         """The names of the published collections that the user may see."""
