@@ -539,7 +539,7 @@ class UnreadFiles:
         if self._store.lasting or not self._may_list or path.startswith("/"):
             return None
         looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
-        return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
+        return next((file for file in looked.skipped or () if file.reason not in _PRESENT), None)
 
 
 class UnreadOfAll:

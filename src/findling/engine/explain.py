@@ -244,8 +244,9 @@ def judge(root: Path, path: str, options: DiscoveryOptions) -> Verdict:
     if impossible is not None:
         return _refused(impossible, path=relative)
     looked = look_at(root, [relative], None, options)
-    refusal = _refusal(relative, is_folder, looked.found, looked.skipped)
-    return Verdict(relative, is_folder, refusal, looked.found, looked.skipped if is_folder else [])
+    skipped = looked.skipped or []
+    refusal = _refusal(relative, is_folder, looked.files, skipped)
+    return Verdict(relative, is_folder, refusal, looked.files, skipped if is_folder else [])
 
 
 def from_root(root: Path, path: str) -> str | SkippedFile:
