@@ -381,7 +381,8 @@ class Answers:
                 yield hit
 
     def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
-        """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
+        """The names, paths and texts in a question that occur in no file, neither code nor documents. Empty where that
+        is not known."""
         if not all(store.searchable for store in self.searched.stores):
             return ()
         with self.searched.part():

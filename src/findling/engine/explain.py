@@ -113,13 +113,14 @@ def _listed(store: OpenStore, path: str) -> Explanation:
 
 
 def _left_out(skip: SkippedFile, path: str = "", *, in_index: bool = False) -> Explanation:
-    """Of a file that is left out; ``path``: its own, where another is told of that all in its folder share."""
+    """The explanation for a file that is left out. ``path``: its path, where ``skip`` is about another file or folder
+    that is left out for the same reason. ``in_index``: the index still has it."""
     detail = "; ".join(filter(None, (skip.detail, _LEAVING if in_index else "")))
     return Explanation(path or skip.path, "file", False, in_index, reason=skip.reason, detail=detail)
 
 
 def _wanted(path: str, reader: KeptIndex | None, file: FileRow | None) -> Explanation:
-    """Of a file that is not left out; ``file``: as the index has it."""
+    """The explanation for a file that is to be indexed. ``file``: its row in the index, None where it has none."""
     marks = set(classify(path)) | ({"generated"} if file is not None and file.generated else set())
     known = file is not None
     found = Explanation(path, "file", known, known, marks=tuple(sorted(marks)), files=int(known))
