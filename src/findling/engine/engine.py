@@ -563,8 +563,8 @@ class Engine(Questions):
                 return [], {path for path in names if self._store.reader.listed.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.state_of(path)) is not None}
         looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
-        refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
-        return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
+        refused = {skip.path for skip in looked.skipped or () if skip.reason != "not_found"}
+        return [*(path for path, _, _ in looked.files), *looked.removed], refused - known.keys()
 
     def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
