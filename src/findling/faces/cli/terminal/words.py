@@ -6,7 +6,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config, model
@@ -34,7 +33,7 @@ from findling.model.types import (
     mark_of,
     sync_helps,
 )
-from findling.search import lines_of
+from findling.search import DOCUMENTED, lines_of
 from findling.search.graph.file_names import TYPES
 
 if TYPE_CHECKING:
@@ -174,11 +173,14 @@ def symbols_look(results: Sequence[SymbolResult], shown: Callable[[str], str], r
 
 
 def _lines_missing(hit: SymbolHit) -> Iterator[tuple[int, int]]:
-    """The (first, last) lines of each part of a definition that its text lacks."""
-    there = sorted(line for line, _ in lines_of(hit.body) if hit.start_line <= line <= hit.end_line)
-    for before, after in pairwise([hit.start_line - 1, *there, hit.end_line + 1]):
-        if after > before + 1:
-            yield before + 1, after - 1
+    """The (first, last) lines of each part of a definition that its text lacks, but for its documentation."""
+    before, documented = hit.start_line - 1, False
+    for line, text in (*lines_of(hit.body), (hit.end_line + 1, "")):
+        if hit.start_line <= line <= hit.end_line + 1:
+            if line > before + 1 and not documented:
+                yield before + 1, line - 1
+            before = line
+        documented = text.endswith(DOCUMENTED) and not line
 
 
 def how_sure(result: SearchResult) -> str:
