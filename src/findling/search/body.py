@@ -110,7 +110,7 @@ class Body(NamedTuple):
             if number == before + 2:  # one line is as long as the word that it is left out
                 yield f"{number - 1:>{width}}  {self._line(number - 1)}".rstrip()
             elif number > before + 1:
-                what = DOCUMENTED if self.documentation.issuperset(range(before + 1, number)) else ""
+                what = DOCUMENTED if self.documentation >= {*range(before + 1, number)} else ""
                 yield f"{'':>{width}}  … {count(number - before - 1, 'line')}{what}"
             yield f"{number:>{width}}  {self._line(number)}".rstrip()
             before = number
