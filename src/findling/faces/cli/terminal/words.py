@@ -35,6 +35,7 @@ from findling.model.types import (
 )
 from findling.search import DOCUMENTED, lines_of
 from findling.search.graph.file_names import TYPES
+from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -123,7 +124,7 @@ _LOOK = "whole definitions: findling symbol "
 _LEFT_OUT = "lines left out: findling symbol "
 _PLAIN_NAME = re.compile(r"[\w.:$#@]+")
 _PLAIN_PLACE = re.compile(r"[\w./@+][\w./@+-]*:\d+-\d+")
-MOST_FURTHER = 6
+MOST_FURTHER = 8
 """Names that a further look is for."""
 
 
@@ -133,17 +134,20 @@ def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> 
     ``repeated``: the PATH and options by which it asks the same index as the command that was typed. ``columns``: of
     several names only as many as a line of this length has room for; 0 for any.
     """
-    names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
-    for hit in result.hits:
-        missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
-        if hit.group == "code" and hit.name and (missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES)):
-            names[hit.qualified_name] = None
-    for hit in result.hits:
-        for span in hit.others if hit.group == "code" and hit.body else ():
-            if span.symbol and span.start_line not in shown[hit.path]:
-                names[span.symbol] = None
-    names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
+    code = [hit for hit in result.hits if hit.group == "code"]
+    cut = [hit for hit in code if not shown.get(hit.path, set()).issuperset(range(hit.start_line, hit.end_line + 1))]
+    places = [hit for hit in cut if hit.name and "test" not in path_flags(hit.path)]
+    functions = [hit.qualified_name for hit in places if hit.kind not in TYPES]
+    others = [
+        span.symbol
+        for hit in code
+        for span in (hit.others if hit.body else ())
+        if span.start_line not in shown[hit.path]
+    ]
+    steps = [step.name for step in result.chain if step.line not in shown.get(step.path, ())]
+    types_cut = [hit.qualified_name for hit in places if hit.kind in TYPES and hit.body]
+    names = dict.fromkeys((*functions[:1], *steps, *others[:1], *functions, *others, *types_cut))
     plain = [name for name in names if _PLAIN_NAME.fullmatch(name)]
     for most in range(min(len(plain), MOST_FURTHER), 1, -1):
         command = _command(_LOOK, plain[:most], repeated)
