@@ -306,7 +306,8 @@ class Searcher:
         ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         listed = len(shown)
-        while query.bodies == "auto" and chosen.intent == "natural_language" and led is None and _is_unlikely(shown):
+        may_leave_out = query.bodies == "auto" and query.mode in WHOLE_TEXTS and led is None
+        while may_leave_out and chosen.intent == "natural_language" and _is_unlikely(shown):
             del shown[-1]
         notes = (f"{count(left_out, 'unlikely place')} not listed.",) if (left_out := listed - len(shown)) else ()
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
@@ -754,9 +755,10 @@ of 144 real questions was such a one, and one in 25 of the others."""
 
 def _is_unlikely(ranked: Sequence[RankedFile]) -> bool:
     """Whether the last of some files is not worth a line."""
-    last = ranked[-1]
-    is_behind = len(ranked) > COMPARED and last.rank_value < UNLIKELY_SHARE * ranked[0].rank_value
-    return is_behind and last.rare_coverage < UNLIKELY_WORDS
+    if len(ranked) <= COMPARED:
+        return False
+    first, last = ranked[0], ranked[-1]
+    return last.rare_coverage < UNLIKELY_WORDS and last.rank_value < UNLIKELY_SHARE * first.rank_value
 
 
 def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int | None]:
