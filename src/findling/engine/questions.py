@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
@@ -17,33 +17,42 @@ from findling.engine import parts
 from findling.engine.freshness import Freshened, Question
 from findling.engine.scope import language_id, may_be_asked
 from findling.model import errors, types
+from findling.model.languages import language_of
 from findling.model.types import (
-    Absent,
     Answer,
+    Coverage,
     EdgeResult,
     Freshness,
     MapResult,
     Mode,
-    Progress,
+    OnProgress,
     Query,
     SearchResult,
     SymbolResult,
     TraceResult,
 )
+from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
-    from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
     from findling.model.typed_paths import StrPath
-    from findling.search.passages import DocumentScope
+    from findling.search.documents import DocumentAnswer, DocumentQuery
 
-OnProgress = Callable[[Progress], None]
 
 MOST_STEPS: Final = 10
 """The most steps along callers that an impact can be asked for."""
 
 _Answer = TypeVar("_Answer")
+
+
+class Target(NamedTuple):
+    """A file, or a ``line`` of it, at the first known of the paths ``meant``. Where none is known, it may have a name
+    that only looks as if a line followed, and be at one of those ``named``."""
+
+    meant: Sequence[str]
+    line: int | None
+    named: Sequence[str] = ()
 
 
 class Waiting(TypedDict, total=False):
@@ -92,6 +101,10 @@ class Questions(ABC):
         """The paths, as answers have them, that a path typed by the user may mean."""
 
     @abstractmethod
+    def never_indexed(self) -> Coverage:
+        """The coverage of an answer while nothing is indexed yet."""
+
+    @abstractmethod
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
         """As `refresh`, for a question of any kind."""
 
@@ -111,7 +124,7 @@ class Questions(ABC):
         return searched.answered(replace(asked, **waiting), answer)
 
     def refresh(self, **asked: Any) -> tuple[Freshness, str]:
-        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
+        """Bring the index up to date as a question does first, within its time: how fresh the index is then, and why
         not fresher. ``asked``: the fields of a `freshness.Question`."""
         return self.freshen(Question(**asked))
 
@@ -119,20 +132,32 @@ class Questions(ABC):
         """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
         meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
 
-        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
+        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors; with `Query.like` also `NotFound` for a
+        file that is not indexed, and `EmbedderUnavailable` where nothing can be compared.
         """
-        query = search.taken_from_text(search.validate(query))
+        query = search.validate(query)
+        query = replace(query, mode="semantic") if query.like else search.taken_from_text(query)
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
-        asked = Question(
-            query.text,
-            embed=search.needs_vectors(query),
-            look_at_all=query.look_at_all,
-            within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
-            to_the_letter=query.mode == "exact",
-        )
+        target: Target | None = None
+        if query.like:
+            path, line = search.split_target(query.text)
+            target = Target(self.paths_meant(path), line, self.paths_meant(query.text) if line is not None else ())
+            asked = Question(files=[*target.meant, *target.named], line=line, look_at_all=query.look_at_all)
+        else:
+            asked = Question(
+                query.text,
+                embed=search.needs_vectors(query),
+                look_at_all=query.look_at_all,
+                within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
+                to_the_letter=query.mode == "exact",
+            )
         return self._asked(
-            asked, lambda answers, fresh: answers.ask(query, fresh), ref=ref, wait_s=query.wait_s, progress=progress
+            asked,
+            lambda answers, fresh: answers.ask(query, fresh, target),
+            ref=ref,
+            wait_s=query.wait_s,
+            progress=progress,
         )
 
     def search(
@@ -178,15 +203,18 @@ class Questions(ABC):
         return self.ask(query, ref=ref, progress=progress).result
 
     def similar(
-        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
+        self,
+        target: StrPath,
+        *,
+        limit: int = 10,
+        explain: bool = False,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
-        target = os.fspath(target)
-        query = search.validate(Query(target, limit, "semantic", explain=explain))
-        path, line = search.split_target(target)
-        meant, named = self.paths_meant(path), self.paths_meant(target)
-        asked = Question(files=[*meant, *named], line=line)
-        return self._asked(asked, lambda answers, fresh: answers.similar(query, meant, line, named, fresh), **waiting)
+        query = Query(os.fspath(target), limit, explain=explain, wait_s=wait_s, like=True)
+        return self.ask(query, ref=ref, progress=progress).result
 
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
@@ -230,37 +258,21 @@ class Questions(ABC):
         asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
         return self._asked(asked, answer, **waiting)
 
-    def ask_documents(
-        self,
-        asked: Question,
-        scope: DocumentScope,
-        question: Callable[[OpenDocuments], _Answer],
-        *,
-        by_meaning: bool,
-        code_too: bool = False,
-        **waiting: Unpack[Waiting],
-    ) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
-        """What ``question`` makes of the documents of a scope, None where nothing is indexed; how fresh the index is;
-        and what of the query occurs in no file. ``by_meaning``: their vectors are compared; ``code_too``: files of code
-        that lack vectors count, too."""
+    def ask_documents(self, query: DocumentQuery, **waiting: Unpack[Waiting]) -> DocumentAnswer:
+        """What documents answer to a query, how fresh the index is, and what of the query occurs in no file."""
 
-        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
-            def found(by_meaning: bool) -> _Answer | None:
-                about = next(iter(asked.files), "")
-                with parts.documents.opened(
-                    answers.searched, scope, by_meaning=by_meaning, code_too=code_too, about=about
-                ) as documents:
-                    return None if documents is None else question(documents)
+        def within(path: str) -> bool:
+            own = language_of(path).kind == "docs" and query.scope.allows_path(path) and lies_in(path, self.scope)
+            return query.code_too or own
 
+        def answer(answers: Answers, fresh: Freshened) -> DocumentAnswer:
             # First: `without_meaning` tells later of the channel opened last, which must be that of the documents.
-            absent = answers.absent(asked.query, fresh) if asked.query else ()
-            try:
-                made = found(by_meaning)
-            except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
-                made = found(False)
-            return made, answers.searched.freshness(fresh)[0], absent
+            absent = answers.absent(query.text, fresh) if query.text else ()
+            return replace(parts.documents.ask(answers.searched, query, fresh), absent=absent)
 
-        return self._asked(asked, answer, **waiting)
+        asked = Question(query.text, embed=query.by_meaning, within=within, files=query.files, line=query.line)
+        found = self._asked(asked, answer, **waiting)
+        return replace(found, pending=self.never_indexed().pending_files) if found.found is None else found
 
     def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
         """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that

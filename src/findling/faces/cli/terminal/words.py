@@ -124,8 +124,8 @@ _LOOK = "whole definitions: findling symbol "
 _LEFT_OUT = "lines left out: findling symbol "
 _PLAIN_NAME = re.compile(r"[\w.:$#@]+")
 _PLAIN_PLACE = re.compile(r"[\w./@+][\w./@+-]*:\d+-\d+")
-MOST_FURTHER = 8
-"""Names that a further look is for."""
+MOST_FURTHER, FEW_FURTHER = 6, 3
+"""Names that a further look is for; where they are fewer, functions of places with a line alone are among them."""
 
 
 def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> str:
@@ -135,19 +135,20 @@ def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> 
     several names only as many as a line of this length has room for; 0 for any.
     """
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
-    code = [hit for hit in result.hits if hit.group == "code"]
-    cut = [hit for hit in code if not shown.get(hit.path, set()).issuperset(range(hit.start_line, hit.end_line + 1))]
-    places = [hit for hit in cut if hit.name and "test" not in path_flags(hit.path)]
-    functions = [hit.qualified_name for hit in places if hit.kind not in TYPES]
-    others = [
-        span.symbol
-        for hit in code
-        for span in (hit.others if hit.body else ())
-        if span.start_line not in shown[hit.path]
-    ]
-    steps = [step.name for step in result.chain if step.line not in shown.get(step.path, ())]
-    types_cut = [hit.qualified_name for hit in places if hit.kind in TYPES and hit.body]
-    names = dict.fromkeys((*functions[:1], *steps, *others[:1], *functions, *others, *types_cut))
+    code = [hit for hit in result.hits if hit.group == "code" and hit.name]
+    names: dict[str, None] = {}
+    for hit in code:
+        missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
+        if missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES):
+            names[hit.qualified_name] = None
+    names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
+    for hit in code:
+        for span in hit.others if hit.body else ():
+            if span.symbol and span.start_line not in shown[hit.path]:
+                names[span.symbol] = None
+    for hit in code:
+        if len(names) < FEW_FURTHER and not hit.body and hit.kind not in TYPES and "test" not in path_flags(hit.path):
+            names[hit.qualified_name] = None
     plain = [name for name in names if _PLAIN_NAME.fullmatch(name)]
     for most in range(min(len(plain), MOST_FURTHER), 1, -1):
         command = _command(_LOOK, plain[:most], repeated)
