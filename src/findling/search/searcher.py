@@ -748,9 +748,9 @@ class Searcher:
         )
 
 
-UNLIKELY_WORDS, UNLIKELY_SHARE = 0.2, 0.4
+UNLIKELY_WORDS, UNLIKELY_SHARE = 0.2, 0.25
 """A file that has so few of the rare words and so little of the first one's value is no answer: none of 197 right files
-of 144 real questions was such a one, and one in 25 of the others."""
+of 144 real questions was such a one. In large projects few of ten files are, in small ones most may be."""
 
 
 def _is_unlikely(ranked: Sequence[RankedFile]) -> bool:
