@@ -14,6 +14,7 @@ def test_what_shares_few_words_and_is_far_behind_is_counted_and_not_listed(engin
     assert left_out and told.total == every.total
     assert [hit.path for hit in told.hits] == [hit.path for hit in every.hits[: len(told.hits)]]
     assert told.notes == (f"{left_out} unlikely places not listed.",)
+    assert len(engine.ask(Query(QUESTION, explain=True)).result.hits) == len(every.hits)
     assert engine.ask(Query(QUESTION, limit=1)).result.notes == ()  # nothing is left out but by the limit
 
 

@@ -306,7 +306,7 @@ class Searcher:
         ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
         listed = len(shown)
-        may_leave_out = query.bodies == "auto" and query.mode in WHOLE_TEXTS and led is None
+        may_leave_out = query.bodies == "auto" and not query.explain and query.mode in WHOLE_TEXTS and led is None
         while may_leave_out and chosen.intent == "natural_language" and _is_unlikely(shown):
             del shown[-1]
         notes = (f"{count(left_out, 'unlikely place')} not listed.",) if (left_out := listed - len(shown)) else ()
