@@ -23,7 +23,6 @@ from findling.engine.refs import RefStore
 from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, coverage_of_names, not_searched
 from findling.engine.state import coverage, joined_coverage
-from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
@@ -46,6 +45,7 @@ from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
+    from findling.engine.questions import Target
     from findling.search.searcher import Found, Searcher
     from findling.sources import selection
 
@@ -82,26 +82,31 @@ class Answers:
         self.searched = searched
         self._searcher: Searcher | None = None
 
-    def ask(self, query: Query, fresh: Freshened) -> Answer:
-        """The answer to a validated query."""
+    def ask(self, query: Query, fresh: Freshened, target: Target | None = None) -> Answer:
+        """The answer to a validated query; with `Query.like` what is like ``target``."""
         begun = time.monotonic()
         with self.searched.answer():
-            unread = self._unread(fresh)
-            found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
+            if target is None:
+                unread = self._unread(fresh)
+                found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
+            else:
+                found = self._like(query, target)
             no_file = ""
             if not found.hits:
                 with self.searched.index.snapshot():
                     no_file = no_file_fits(self.searched, query)
             meaning = self._meaning(query, found)
             confidence = search.judge(found)
-            result = self._result(query, found, confidence, fresh, meaning, relate=query.bodies == "auto")
+            result = self._result(
+                query, found, confidence, fresh, meaning, relate=query.bodies == "auto" and not query.like
+            )
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
             query=query,
             result=result,
             grounds=found.grounds[: len(result.hits)],
-            second=(found.hits[1], found.grounds[1]) if len(found.hits) > 1 else found.second,
+            second=(found.hits[1], found.grounds[1]) if len(found.grounds) > 1 else found.second,
             intent_confidence=found.intent.confidence,
             intent_hint=found.intent.hint,
             ran=found.ran,
@@ -114,19 +119,7 @@ class Answers:
         )
 
     def _unread(self, fresh: Freshened) -> UnreadOfAll:
-        """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        looks = fresh.wait_s != 0
-        found = []
-        for each in self.searched.collections:
-            store = each.store
-            current = store.far  # what was published is all there is
-            if not current:
-                with store.index.snapshot():
-                    manifest = store.index.manifest
-                    whole = manifest is not None and manifest.complete and not manifest.pending
-                current = whole and store.first_answer is None and (fresh.freshness == "fresh" or not looks)
-            found.append((each, UnreadFiles(store, current=current, may_list=looks)))
-        return UnreadOfAll(found)
+        return UnreadOfAll([UnreadFiles(each, fresh) for each in self.searched.collections])
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
@@ -150,26 +143,21 @@ class Answers:
             failure=found.failed.message if found.failed is not None else "",
         )
 
-    def similar(
-        self, query: Query, meant: Sequence[str], line: int | None, named: Sequence[str], fresh: Freshened
-    ) -> SearchResult:
-        """The places that are like the file at the first known of the paths ``meant``, or like its ``line``. Where none
-        is known, the target may be a name that only looks as if a line followed, and is at one of those ``named``.
-        Raises `NotFound`, and `EmbedderUnavailable` where nothing can be compared."""
-        index = self.searched.index
+    def _like(self, query: Query, target: Target) -> Found:
+        """The places that are like a target. Raises `NotFound`, and `EmbedderUnavailable` where nothing can be
+        compared."""
+        index, line = self.searched.index, target.line
         with index.snapshot():
-            file = next(filter(None, map(index.file_at, meant)), None)
-            if file is None and line is not None:
-                file, line = next(filter(None, map(index.file_at, named)), None), None
+            file = next(filter(None, map(index.file_at, target.meant)), None)
+            if file is None:
+                file, line = next(filter(None, map(index.file_at, target.named)), None), None
         if file is None:
-            raise self._not_indexed(query.text, meant)
-        with self.searched.answer():
-            found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
+            raise self._not_indexed(query.text, target.meant)
+        found = self._open_searcher().similar(file, line=line, query=query)
         semantics = self.searched.stores[self.searched.owner(file)[0]].semantics
         if not found.hits and semantics.problem:
             semantics.required()
-        meaning, confidence = self._meaning(query, found), search.judge(found)
-        return self._result(query, found, confidence, fresh, meaning)
+        return found
 
     def _not_indexed(self, target: str, meant: Sequence[str]) -> errors.NotFound:
         """The error for a file that no collection has, with what to do in the one that its path leads to."""
@@ -204,7 +192,7 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
-        far = any(store.far for store in self.searched.stores)  # each use of a name would be a round trip
+        far = any(store.shared for store in self.searched.stores)  # each use of a name would be a round trip
         notes += not_searched(self.searched, every)
         index = self.searched.index
         with index.snapshot():
@@ -476,23 +464,26 @@ _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
 
 
 class UnreadFiles:
-    """The files that one store's index lacks, for one question, within the index's snapshot. ``current``: none."""
+    """The files that the index of one collection lacks, for one question, within the index's snapshot. A question that
+    is not to look at the disk takes a whole index as it is."""
 
-    def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
-        """``may_list``: whether the folder may be listed."""
-        self._store = store
-        self._current = current
-        self._may_list = may_list
+    def __init__(self, collection: OpenCollection, fresh: Freshened) -> None:
+        self.collection = collection
+        self._store = collection.store
+        self._fresh = fresh
+        self._may_list = fresh.wait_s != 0
 
     @cached_property
     def _paths(self) -> list[str] | None:
         """New and changed files; None where nobody can tell."""
-        if self._current:
-            return []
-        if not self._may_list:
-            return None
         store, first = self._store, self._store.first_answer
-        if first is not None and first.cut:
+        if store.shared is not None:  # what was published is all there is
+            return []
+        if first is None and (self._fresh.freshness == "fresh" or not self._may_list):
+            manifest = store.index.manifest
+            if manifest is not None and manifest.complete and not manifest.pending:
+                return []
+        if not self._may_list or (first is not None and first.cut):
             return None
         listed: Sequence[selection.Found]
         try:
@@ -555,24 +546,24 @@ class UnreadFiles:
 class UnreadOfAll:
     """As `UnreadFiles`, for several collections, whose names stand before their paths."""
 
-    def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
-        self._collections = collections
+    def __init__(self, every: Sequence[UnreadFiles]) -> None:
+        self._every = every
 
     def files(self) -> int | None:
-        every = [unread.files() for _, unread in self._collections]
+        every = [unread.files() for unread in self._every]
         known = [number for number in every if number is not None]
         return sum(known) if len(known) == len(every) else None
 
     def paths(self) -> Collection[str]:
-        return [each.path(path) for each, unread in self._collections for path in unread.paths()]
+        return [unread.collection.path(path) for unread in self._every for path in unread.paths()]
 
     def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
-        every = [unread.hold(pattern, until) for _, unread in self._collections]
+        every = [unread.hold(pattern, until) for unread in self._every]
         return True if any(every) else None if None in every else False
 
     def left_out(self, path: str) -> SkippedFile | None:
-        for each, unread in self._collections:
-            inner = path.removeprefix(f"{each.name}/") if each.name else path
-            if (found := unread.left_out(inner)) is not None:
+        for unread in self._every:
+            each = unread.collection
+            if (found := unread.left_out(each.inner(path))) is not None:
                 return replace(found, path=each.path(found.path))
         return None

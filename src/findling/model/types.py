@@ -144,6 +144,10 @@ class Progress(Struct, frozen=True):
     total: int
 
 
+OnProgress = Callable[[Progress], None]
+"""Told how far something is; may raise `errors.Cancelled`, which ends it."""
+
+
 class IndexReport(Struct, frozen=True):
     """What a run of the indexer did. ``changed``: files that it took in, new ones among them. ``failed`` files cost
     themselves only; each carries its reason."""
@@ -562,7 +566,8 @@ class Query(Struct, frozen=True):
     open. ``max_tokens`` bounds the answer, `ANSWER_CHARS` where it is None; then all places are listed, but with
     ``brief`` only those whose lists of fields leave half of the room to text. ``place_chars``: what is written of a
     place beside its path and its name; ``frame_chars``: what is written around all places, where `ANSWER_CHARS` bounds
-    them. ``screen_lines``: so many lines are seen at once.
+    them. ``screen_lines``: so many lines are seen at once. ``like``: ``text`` is a file or ``FILE:LINE``, and what is
+    like it is asked for, by meaning.
     """
 
     text: str
@@ -585,6 +590,7 @@ class Query(Struct, frozen=True):
     frame_chars: int = 380
     screen_lines: int | None = None
     offset: int = 0
+    like: bool = False
 
 
 class Span(Struct, frozen=True):
