@@ -193,8 +193,8 @@ class PlainView:
             at = [f"called in line {step.called_at}"] if step.called_at else []
             marks = [words.graded(step)] if words.graded(step) else []
             self._row(step.path, str(step.line), step.name, *at, marks=marks)
-        for edge in result.ends:
-            self._row(edge.path, str(edge.line), edge.grade, edge.enclosing, code=edge.text, marks=[edge.why])
+        for end in result.ends:
+            self._row(end.path, str(end.line), "ends here", end.enclosing, code=end.text, marks=[end.why])
 
     def project_map(self, result: MapResult) -> None:
         for part in result.parts:
