@@ -448,7 +448,8 @@ class Searcher:
         ranked: list[RankedFile] = []
         failed: EmbedderUnavailable | None = None
         if "keyword" in channels:
-            candidates = self._propose_by_text(terms, chosen._replace(channels=frozenset(("keyword",))), scope)
+            by_words = chosen._replace(channels=frozenset(("keyword",)))
+            candidates = self._with_messages(terms, by_words, self._proposed(terms, by_words, scope))
             ranked = self._rank(terms, chosen, candidates)
             lists["keyword"] = fusion.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
         if "symbol" in channels:
@@ -531,17 +532,11 @@ class Searcher:
             sides.join(terms.wants, ranked)
         return found
 
-    def _propose_by_text(
-        self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False, typed: str = ""
-    ) -> _Candidates:
-        """The files that words, names and quoted text propose. ``gated``: meaning may not be asked at all. ``typed``:
-        the query as it was, which may be the first line of a definition."""
-        return self._with_messages(terms, chosen, self._proposed(terms, chosen, scope, gated=gated, typed=typed))
-
     def _proposed(
         self, terms: QueryTerms, chosen: Plan, scope: Scope, *, gated: bool = False, typed: str = ""
     ) -> _Candidates:
-        """As `_propose_by_text`, before any text was read."""
+        """The files that words, names and quoted text propose, before any text is read. ``gated``: meaning may not be
+        asked at all. ``typed``: the query as it was, which may be the first line of a definition."""
         reader = self._reader
         found = _Candidates(reader, scope)
         text = found.evidence.keyword
@@ -732,7 +727,8 @@ class Searcher:
             ranked = rank(self._reader, terms, candidates, evidence, use=window, with_priors=False)
             page = ranked[query.offset : query.offset + query.limit]
             shown = places.hits(self._reader, self._read_lines, terms, page, {"semantic": set(kept)}, query, {})
-            hits = [replace(hit, score=_unit(item.window_cosine)) for (hit, _), item in zip(shown, page, strict=True)]
+            scores = [min(1.0, max(0.0, item.window_cosine)) for item in page]
+            hits = [replace(hit, score=score) for (hit, _), score in zip(shown, scores, strict=True)]
             ranks = {item.file.entry_id: place for place, item in enumerate(ranked, 1)}
             grounds = self._grounds(query, ranks, page, hits, None)
         return Found(
@@ -808,7 +804,3 @@ def _weigh_meaning(ranked: list[RankedFile], ratio: float) -> None:
         dense = weight * item.values.get("window", 0.0)
         item.rank_value = 2 * (1 - ratio) * (item.rank_value - dense) + 2 * ratio * dense
     ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
-
-
-def _unit(value: float) -> float:
-    return min(1.0, max(0.0, value))
