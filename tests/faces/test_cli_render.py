@@ -478,6 +478,9 @@ def test_all_places_have_a_line_and_then_the_first_their_text(piped: Callable[..
     body = "5  first\n   … 2 lines\n8  second\n"
     block = f"docs/notes.md:5-8  -\nbegin data 5f0a9c\n{body}end data 5f0a9c\n"
     assert ran.out == f"docs/notes.md:5-8  -\n{2 * ('docs/notes.md:1-1  -' + chr(10))}\n{block}"
+    led = replace(short, parts=("title",))  # what is said of a place that has no text stands in the list
+    ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, led))])
+    assert ran.out == f"docs/notes.md:5-8  -\ndocs/notes.md:1-1  -\n  by title\n\n{block}"
 
 
 def test_a_terminal_says_how_many_lines_it_has(
