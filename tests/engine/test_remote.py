@@ -375,6 +375,37 @@ def test_a_ranked_question_takes_four_round_trips(
                 assert len(asked) <= 4 and commit.endswith(b"Q")
 
 
+def test_what_calls_what_takes_a_few_round_trips_however_many_do(
+    postgresql: Server, stored: Callable[[str], None], tmp_path: Path
+) -> None:
+    steps, wide = 3, 9
+    (tmp_path / "step0_0.py").write_text("def step0_0(value):\n    return value\n", encoding="utf-8")
+    for step, at in product(range(1, steps + 1), range(wide)):
+        called = f"step{step - 1}_{at if step > 1 else 0}"
+        text = f"from {called} import {called}\n\n\ndef step{step}_{at}(value):\n    return {called}(value)\n"
+        (tmp_path / f"step{step}_{at}.py").write_text(text, encoding="utf-8")
+    asks: list[tuple[Callable[[Engine], object], int]] = [
+        (lambda engine: engine.impact("step0_0").edges, 4 + steps),
+        (lambda engine: engine.trace("step3_1", "step0_0").steps, 4 + 2 * steps),
+        (lambda engine: engine.map().central, 4),
+    ]
+    with Engine.open(root=tmp_path) as local:
+        local.index(embed=False)
+        expected = [ask(local) for ask, _ in asks]
+    with Wire(postgresql.port) as wire:
+        address = postgresql.new_database("graph")
+        stored(f"{address.replace(str(postgresql.port), str(wire.port))}?sslmode=disable&gssencmode=disable")
+        with Engine.open(root=tmp_path) as engine:
+            engine.index(embed=False)
+            engine.symbols("the first one connects")
+            for (ask, most), wanted in zip(asks, expected, strict=True):
+                _quiet(wire)
+                wire.sent.clear()
+                assert ask(engine) == wanted and wanted
+                _quiet(wire)
+                assert len(wire.sent) - 1 <= most
+
+
 def _quiet(wire: Wire) -> None:
     """Wait until nothing is sent any more."""
     before = -1

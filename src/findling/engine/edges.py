@@ -103,6 +103,8 @@ def edges(
         found = search.Edges([])
         if asked and few:
             lines = searched.lines
+            if direction == "callers":
+                index.ahead(lambda index: list(dynamic.named_in_strings(index, lines, asked)))
             found = (
                 search.callees(index, asked, lines=lines)
                 if direction == "callees"
@@ -192,9 +194,14 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
     index = searched.index
     notes: list[str] = []
     ends: list[tuple[list[SymbolHit], list[search.Definition]]] = []
+
+    def defined(name: str) -> search.Definitions:
+        return search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+
     with index.snapshot():
+        index.bring(lambda _: defined(origin), lambda _: defined(goal))
         for name in (origin, goal):
-            named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+            named = defined(name)
             exact = _exact(named, name)
             few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
@@ -491,13 +498,16 @@ def _told(
         "in_tests": len(distinct) - len(listed),
         "truncated": found.cut or bool(found.crowded) or limit < len(listed),
     }
+    index, names = searched.index, [each.symbol.name for each in asked]
     with searched.answer():
+        index.ahead(lambda index: [index.doc_text(each.file.blob_id) for each in listed[:limit]])
+        if impact:
+            index.ahead(lambda index: list(mentions(index, names, searched.lines)))
         told["edges"] = tuple(_shown(searched, listed[:limit]))
         if impact:
-            reaching = tuple(_reaching_tests(searched.index, distinct))
+            reaching = tuple(_reaching_tests(index, distinct))
             told["tests"], told["total_tests"] = reaching[:limit], len(reaching)
-            names = [each.symbol.name for each in asked]
-            told["documents"] = tuple(islice(mentions(searched.index, names, searched.lines), MOST_MENTIONS))
+            told["documents"] = tuple(islice(mentions(index, names, searched.lines), MOST_MENTIONS))
     return told
 
 
@@ -614,6 +624,8 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
 
 def _called_by_name(searched: Searched, asked: Iterable[search.Definition]) -> Iterator[str]:
     """Where definitions call what no code names, so that nobody can follow it."""
+    asked = list(asked)
+    searched.index.ahead(lambda index: [index.doc_text(each.file.blob_id) for each in asked])
     found = dynamic.calls_by_name(searched.lines, asked)
     for definition, line, word in islice(found, MOST_DEFINITIONS):
         name = definition.symbol.qualified_name

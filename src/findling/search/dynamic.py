@@ -60,7 +60,9 @@ def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -
         fitting = [each for each in files.values() if each.language in RULES and RULES[each.language] == rules]
         near = sorted(fitting, key=lambda each: (-len(commonprefix((each.path, definition.file.path))), each.path))
         routes = list(filter(None, map(index.file_at, _routes(definition, index))))
-        for file in dict.fromkeys((*routes, *near[:STRING_FILES])):
+        holding = list(dict.fromkeys((*routes, *near[:STRING_FILES])))
+        index.ahead(lambda index, files=holding: [index.doc_text(file.blob_id) for file in files])  # type: ignore[misc]
+        for file in holding:
             if time.monotonic() > until:
                 return
             for number, line in enumerate(lines(file) or (), 1):

@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from posixpath import commonprefix
 from typing import NamedTuple
@@ -127,8 +126,8 @@ class Edge(NamedTuple):
     others: int = 0
 
 
-_AHEAD = 100
-"""Files that a store far away brings together."""
+_AHEAD, _TOGETHER = 100, 50
+"""Files and definitions for which a store far away brings together what is asked of them."""
 
 
 class Edges(Struct):
@@ -178,6 +177,23 @@ class EdgeSearch:
         self._vague = 0
         self._until = time.monotonic() + seconds
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time left, so that nothing more is found."""
+        return time.monotonic() > self._until
+
+    def trial(self, ask: Callable[..., object], *given: object) -> Callable[[Index], object]:
+        """What a method asks, for `Index.bring`: without an effect on what is counted."""
+
+        def run(_: Index) -> None:
+            kept = self._vague, self._files_left
+            try:
+                ask(*given)
+            finally:
+                self._vague, self._files_left = kept
+
+        return run
+
     def _names(self, file: FileRow, edges: Edges) -> FileNames:
         here = self._resolver.names(file)
         if len(here.uses) >= MOST_USES and file.path not in edges.crowded:
@@ -191,6 +207,7 @@ class EdgeSearch:
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
+            self._index.bring(*(self.trial(self.is_followed, edge) for edge in last))
             users = {
                 user.key: user
                 for edge in last
@@ -199,9 +216,12 @@ class EdgeSearch:
             }
             seen |= users.keys()
             last = []
-            for user in users.values():
+            for at, user in enumerate(users.values()):
                 if edges.cut:
                     break
+                if at % _TOGETHER == 0:
+                    coming = islice(users.values(), at, at + _TOGETHER)
+                    self._index.bring(*(self.trial(self.callers, [each]) for each in coming))
                 found = self.callers([user])
                 room = MOST_EDGES - len(edges.found)
                 new = [edge._replace(step=step) for edge in found.found[:room]]
@@ -229,6 +249,12 @@ class EdgeSearch:
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
         wanted = [each for each in wanted if each.file.language in RULES]
+        self._index.bring(
+            *(self.trial(self._files_with, each.symbol.name, each.file.path) for each in wanted),
+            *(self.trial(self.overridden, each) for each in wanted),
+            *(self.trial(self._resolver.twins, *each) for each in wanted),
+            *(self.trial(self._resolver.modules(each.file).foresee, each.file) for each in wanted),
+        )
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
@@ -248,11 +274,11 @@ class EdgeSearch:
             files = self._files_with(name, wanted[0].file.path) if wanted else []
             files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
-            near = files[: self._most_files or _AHEAD]
-            self._index.ahead(partial(_read, files=near))
+            near = files[: min(self._most_files or _AHEAD, _AHEAD if self._files_left is None else self._files_left)]
+            self._index.bring(*(self.trial(self._all_in, file, name, keys, names) for file in near))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or self._files_left == 0 or time.monotonic() > self._until:
+                if not room or self._files_left == 0 or self.is_over:
                     edges.cut = True
                     break
                 if self._files_left is not None:
@@ -266,6 +292,16 @@ class EdgeSearch:
         edges.vague = self._vague
         edges.sort()
         return edges
+
+    def _all_in(self, file: FileRow, name: str, keys: dict[tuple[str, str], _Wanted], names: Sequence[str]) -> None:
+        """Ask what `_in_file` asks."""
+        here = self._resolver.names(file)
+
+        def of_use(use: Use) -> None:
+            for _ in self._of_use(here, use, name, keys, list(names)):
+                pass
+
+        self._index.bring(*(self.trial(of_use, use) for use in here.naming(name)))
 
     def _is_fixture(self, definition: Definition) -> bool:
         """Whether pytest gives what a function returns to functions with a parameter of its name."""
@@ -340,24 +376,29 @@ class EdgeSearch:
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
         for use in here.naming(name):
-            if use.kind in ("import", "export"):
-                if use.name == name:
-                    self._learn(here, use, keys, names)
+            yield from self._of_use(here, use, name, keys, names)
+
+    def _of_use(
+        self, here: FileNames, use: Use, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
+    ) -> Iterator[Edge]:
+        if use.kind in ("import", "export"):
+            if use.name == name:
+                self._learn(here, use, keys, names)
+            return
+        if use.receiver == name or use.receiver.endswith(f".{name}"):
+            found: Iterable[Edge] = self._owner_edges(here, use)
+        elif use.name == name and use.kind not in NO_USES:
+            found = self._edges(here, use)
+        else:
+            return
+        for edge in found:
+            target = keys.get(edge.target.key)
+            if target is None or (target.made and edge.kind != "instantiate"):
                 continue
-            if use.receiver == name or use.receiver.endswith(f".{name}"):
-                found: Iterable[Edge] = self._owner_edges(here, use)
-            elif use.name == name and use.kind not in NO_USES:
-                found = self._edges(here, use)
-            else:
-                continue
-            for edge in found:
-                target = keys.get(edge.target.key)
-                if target is None or (target.made and edge.kind != "instantiate"):
-                    continue
-                if not target.overrides:
-                    yield edge._replace(target=target.definition)
-                elif edge.grade != "possible" and not use.receiver.startswith("super()"):
-                    yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
+            if not target.overrides:
+                yield edge._replace(target=target.definition)
+            elif edge.grade != "possible" and not use.receiver.startswith("super()"):
+                yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
 
     def _learn(self, here: FileNames, use: Use, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
         """Look for a wanted definition also by the name that an import or an export gives it."""
@@ -375,7 +416,9 @@ class EdgeSearch:
                 folder, _, last = file.path.rpartition("/")
                 stem = last.partition(".")[0]
                 called = stem if stem != "index" else folder.rpartition("/")[2]
-                for other in self._files_with(called, file.path) if called else ():
+                others = self._files_with(called, file.path) if called else []
+                self._index.bring(*(self.trial(self._resolver.names, other) for other in others))
+                for other in others:
                     here = self._resolver.names(other)
                     for imports in here.imported.values():
                         for use in imports:
@@ -391,25 +434,31 @@ class EdgeSearch:
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
         self._vague = 0
-        for file, symbol in wanted:
-            if file.language not in RULES:
-                continue
-            here = self._names(file, edges)
-            within = [use for use in here.uses if _within(here, use.symbol, symbol.position)]
-            self._resolver.coming(name for use in within for name in (use.name, use.receiver.rpartition(".")[2]))
-            for use in within:
-                if use.kind in ("import", *NO_USES):
-                    continue
-                if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
-                    edges.cut = True
-                    break
-                found = list(islice(self._edges(here, use), 1))  # of several that are possible one stands for all
-                edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
-                edges.outside += not found
+        wanted = [each for each in wanted if each.file.language in RULES]
+        self._index.bring(*(self.trial(self._resolver.names, each.file) for each in wanted))
+        uses = [
+            (here, use)
+            for file, symbol in wanted
+            for here in (self._names(file, edges),)
+            for use in here.uses
+            if use.kind not in ("import", *NO_USES) and _within(here, use.symbol, symbol.position)
+        ]
+        self._index.bring(*(self.trial(self._first_edge, here, use) for here, use in uses))
+        for here, use in uses:
+            if self.is_over or len(edges.found) >= MOST_EDGES:
+                edges.cut = True
+                break
+            found = self._first_edge(here, use)
+            edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
+            edges.outside += not found
         edges.vague = self._vague
         edges.outside -= self._vague
         edges.sort()
         return edges
+
+    def _first_edge(self, here: FileNames, use: Use) -> list[Edge]:
+        """The edge of a use, none where there is none; of several that are possible one stands for all."""
+        return list(islice(self._edges(here, use), 1))
 
     # --- one use --------------------------------------------------------------------------------------------
 
@@ -487,13 +536,6 @@ class EdgeSearch:
         names = self._resolver.names(definition.file)
         holder = names.holders[definition.symbol.position]
         return holder == ELSEWHERE or names.is_type(holder)
-
-
-def _read(index: Index, files: Sequence[FileRow]) -> None:
-    """Ask what is asked of files that are looked through for uses."""
-    for file in files:
-        index.symbols(file.blob_id)
-        index.uses(file.blob_id)
 
 
 def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:

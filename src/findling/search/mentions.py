@@ -41,7 +41,9 @@ def mentions(
             continue
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         files = index.files(index.containing(plan)).values()
-        for file in sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path):
+        docs = sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path)
+        index.ahead(lambda index, docs=docs: [index.doc_text(file.blob_id) for file in docs])  # type: ignore[misc]
+        for file in docs:
             if time.monotonic() > until:
                 return
             for number, line in enumerate(() if file.path in seen else read_lines(file) or (), 1):

@@ -69,6 +69,9 @@ _FROM = "FROM entries e JOIN contents c USING (content_id) "
 _FEW = 400
 """So many files of a pattern come with their rows at once; of more, whoever needs them asks."""
 
+_READ_NEXT = 100
+"""Of so many contents the uses are brought with the definitions, which whoever asks for a name in them reads next."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
@@ -155,6 +158,10 @@ class _Record(NamedTuple):
 _GONE = _Record(b"", parts.NOTHING, parts.NOTHING)
 
 
+class _Unknown(Exception):
+    """What is asked within `PostgresIndex.bring` has to be brought first."""
+
+
 class PostgresIndex:
     """Implements `protocols.Index`. For one thread. ``views``: what is searched. ``engine``: proposes wherever it has
     all of the views; ``notes`` are told where it could not."""
@@ -176,7 +183,7 @@ class PostgresIndex:
         """How the engine calls this store."""
         self._connection: Connection | None = None
         self._depth = 0
-        self._recording = False
+        self._recording = self._trying = False
         self._numbers: dict[int, View] | None = None
         self._named: dict[int, View] = {}
         """The views by id; ``_numbers`` is None where they are to be looked for."""
@@ -256,14 +263,39 @@ class PostgresIndex:
         finally:
             self._recording = before
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        left = self._unanswered(asks)
+        if left and self._trying:
+            raise _Unknown
+        while left:
+            self._go()
+            left = self._unanswered(left)
+
+    def _unanswered(self, asks: Iterable[Callable[[Index], object]]) -> list[Callable[[Index], object]]:
+        """Those of some functions that ask what is not known; that will come with the next trip."""
+        left = []
+        before, self._trying = self._trying, True
+        try:
+            for ask in asks:
+                try:
+                    ask(self)
+                except _Unknown:
+                    left.append(ask)
+        finally:
+            self._trying = before
+        return left
+
     def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key], *more: _Known[_Key, Any]) -> None:
-        """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be."""
+        """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be. Within `bring`
+        whoever asks what is not known begins again later."""
         wanted, lacks = list(dict.fromkeys(keys)), False
         for each in (known, *more):
             if lacking := [key for key in wanted if key not in each.found]:
                 lacks = True
                 each.coming.update(dict.fromkeys(lacking))
         if lacks and not self._recording:
+            if self._trying:
+                raise _Unknown
             self._go()
 
     def _go(self) -> None:
@@ -620,16 +652,21 @@ class PostgresIndex:
         yield Statement(sql, (ids, self._ids), take)
 
     def uses(self, blob_id: int) -> Sequence[Use]:
-        self._bring(self._uses, [blob_id])
+        self._bring(self._uses, [blob_id], self._records)  # the definitions are asked for with them
         return parts.uses(self._uses.found.get(blob_id, parts.NOTHING))
 
     def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        wanted, marks = sorted(blob_ids), parts.marks_of(name)
+        if len(wanted) <= _READ_NEXT:
+            self._bring(self._uses, wanted, self._records)
+            found = {blob_id: self._uses.found.get(blob_id, parts.NOTHING) for blob_id in wanted}
+            return {blob_id for blob_id, uses in found.items() if any(mark in uses for mark in marks)}
         sql = (
             "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
             "AND (position(%s::bytea IN uses) > 0 OR position(%s::bytea IN uses) > 0 "
             "OR position(%s::bytea IN uses) > 0)"
         )
-        values = (tuple(blob_ids), tuple(self._ids), *parts.marks_of(name))
+        values = (tuple(wanted), tuple(self._ids), *marks)
         return {row[0] for row in self._list(sql, values)}
 
     def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
@@ -871,16 +908,32 @@ class PostgresIndex:
     ) -> list[SymbolRow]:
         known = only.blobs if isinstance(only.blobs, Set) else None
         among = "AND content_id = ANY(%s::bigint[]) " if known is not None else ""
-        rows = self._list(
-            "SELECT content_id, symbols FROM contents WHERE content_id IN ("
-            f"SELECT content_id FROM definitions WHERE {_OURS} AND {condition} {among}) ORDER BY hash LIMIT %s",
-            (
-                tuple(self._ids),
-                *values,
-                *((tuple(sorted(known)),) if known is not None else ()),
-                limit if only.kind is None and (only.blobs is None or known is not None) else _MOST,
-            ),
+        is_limited = only.kind is None and (only.blobs is None or known is not None)
+        defining = (
+            "FROM contents WHERE content_id IN ("
+            f"SELECT content_id FROM definitions WHERE {_OURS} AND {condition} {among}) ORDER BY hash LIMIT %s"
         )
+        given = (
+            tuple(self._ids),
+            *values,
+            *((tuple(sorted(known)),) if known is not None else ()),
+            limit if is_limited else _MOST,
+        )
+        asks = [(f"SELECT content_id, symbols {defining}", given)]
+        if is_limited:  # where they stand is asked next
+            asks.append(
+                (
+                    f"SELECT {_FILE}{_FROM}WHERE e.content_id IN (SELECT content_id {defining}) AND e.{_OURS}",
+                    (*given, tuple(self._ids)),
+                )
+            )
+        self._bring(self._lists, asks)
+        rows, *placed = [self._lists.found.get(ask, []) for ask in asks]
+        for files in placed:
+            owners: dict[int, list[FileRow]] = {row[0]: [] for row in rows}
+            for file in self._note_files(files):
+                owners[file.blob_id].append(file)
+            self._owners.found.update(owners)
         found: list[SymbolRow] = []
         for content, data in rows:
             if only.blobs is not None and content not in only.blobs:
@@ -899,15 +952,34 @@ class PostgresIndex:
     def containing(self, plan: TrigramPlan) -> Collection[int]:
         views = tuple(self._ids)
         condition, values = _holding(plan, views)
-        rows = self._list(
-            "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
-            f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {_FEW} AS few FROM e) "
-            f"SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
-            "UNION ALL "
-            f"SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
-            (views, *values),
-        )
+
+        def holding(most: int) -> str:
+            return (
+                "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
+                f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {most} AS few FROM e) "
+            )
+
+        asks = [
+            (
+                f"{holding(_FEW)}SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
+                f"UNION ALL SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
+                (views, *values),
+            )
+        ]
+        if self._trying:  # who asks for uses of a name reads next what uses and definitions there are
+            asks.append(
+                (
+                    f"{holding(_READ_NEXT)}SELECT content_id, uses, terms, symbols, chunks FROM contents WHERE "
+                    f"{_OURS} AND kind = 'code' AND (SELECT few FROM few) AND content_id IN (SELECT content_id FROM e)",
+                    (views, *values, views),
+                )
+            )
+        self._bring(self._lists, asks)
+        rows, *read = [self._lists.found.get(ask, []) for ask in asks]
         self._note_files(row for row in rows if row[1] is not None)
+        for content, uses, *record in read[0] if read else ():
+            self._uses.found[content] = uses
+            self._records.found[content] = _Record(*record)
         return list(map(itemgetter(0), rows))
 
 
