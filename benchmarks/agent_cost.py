@@ -151,11 +151,11 @@ def _printed(text: str) -> Iterator[Seen]:
     path = ""
     for line in text.split("\n"):
         size = len(line) + 1
-        number = line.strip().partition(" ")[0]
+        number = line.strip().partition("  ")[0]
         if row := _ROW.match(line):
             path = row[1]
             yield Seen(size, path)
-        elif line.startswith("  ") and number.isdecimal() and path:
+        elif number.isdecimal() and path:
             yield Seen(size, path, range(int(number), int(number) + 1))
         elif related := _RELATED.match(line):
             yield Seen(size, related[1] or path, range(int(related[2]), int(related[2]) + 1))

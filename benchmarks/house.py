@@ -15,7 +15,7 @@ import io
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -160,10 +160,8 @@ def _imported(tree: ast.AST, modules: dict[str, Path], late: bool = False) -> It
         yield from _imported(node, modules, late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-def journey(question: str) -> tuple[int, int]:
+def journey(question: str, command: Callable[[list[str]], object]) -> tuple[int, int]:
     """The files and functions of the package that a question on the command line runs through."""
-    from findling.faces.cli.main import main as command
-
     called: set[tuple[str, str]] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -182,7 +180,9 @@ def journey(question: str) -> tuple[int, int]:
 
 def main() -> None:
     if sys.argv[1:2] == ["--question"]:
-        print("a warm question runs through {} files, {} functions".format(*journey(sys.argv[2])))
+        from findling.faces.cli.main import main as command
+
+        print("a warm question runs through {} files, {} functions".format(*journey(sys.argv[2], command)))
         return
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "src" / "findling").resolve()
     house = count(folder)

@@ -23,6 +23,10 @@ def test_the_rooms_of_the_map_are_the_rooms() -> None:
     assert sorted(rooms) == [name.split(".")[1] for name in HOUSE.rooms if not name.endswith("__main__")]
 
 
+def test_the_map_is_short() -> None:
+    assert PAGE.count("\n") < 120
+
+
 def test_rooms_stand_in_the_order_in_which_they_may_import() -> None:
     rules = configparser.ConfigParser()
     rules.read(PROJECT / ".importlinter")

@@ -12,9 +12,9 @@ import pytest
 from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
-from findling.contracts.docs_answer import answered_by
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
+from findling.search.documents import answered_by
 from findling.search.extract import Excerpt
 from findling.search.passages import Passage
 from tests.reading import office

@@ -170,16 +170,16 @@ def assert_wrapped(workspace: Workspace, query: str, written: dict[str, str]) ->
         workspace.engine.search(query), explain=False
     )
     lines = out.getvalue().split("\n")
-    marks = {line.removeprefix("  begin data ") for line in lines if line.startswith("  begin data ")}
+    marks = {line.removeprefix("begin data ") for line in lines if line.startswith("begin data ")}
     assert len(marks) == 1, "places are shown in full, with one mark for each answer"
     (mark,) = marks
     assert mark != EARLIER and not any(mark in text for text in written.values())
     inside = False
     for line in lines:
-        if line == f"  {'end' if inside else 'begin'} data {mark}":
+        if line == f"{'end' if inside else 'begin'} data {mark}":
             inside = not inside
-        elif inside:
-            assert re.match(r" +(\d+ |\d+$|\N{HORIZONTAL ELLIPSIS})", line) and not CONTROLS.search(line), line
+        elif inside and re.match(r" *(\d+  |\d+$|\N{HORIZONTAL ELLIPSIS})", line):
+            assert not CONTROLS.search(line), line
         elif TRAP.search(line):  # a place: its path and its name; or a command, with names that are no more than that
             assert re.match(r"part/trap|  also |whole definitions: findling symbol( [\w.]+)+\Z", line), line
     assert not inside

@@ -12,7 +12,7 @@ from indexes import make, rows, write
 from findling import Engine
 from findling.config import roots
 from findling.embedding import bundled_files
-from findling.engine import runs
+from findling.engine import embedding_pass
 from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
 from findling.model.collection import of_folder
@@ -106,7 +106,7 @@ def test_what_is_done_while_workers_are_busy_is_done_once_and_for_new_contents_o
 def test_a_known_content_starts_no_model(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
-        monkeypatch.setattr(runs, "_add_vectors", lambda *_: pytest.fail("nothing lacks a vector"))
+        monkeypatch.setattr(embedding_pass, "embed", lambda *_, **__: pytest.fail("nothing lacks a vector"))
         os.utime(root / "m1.py", (1, 1))
         assert (engine.sync(["m1.py"]).changed, engine.sync().changed) == (1, 0)
 

@@ -17,6 +17,7 @@ from findling.model import errors
 from findling.model.types import SkippedFile
 from findling.outbound.files import Files, stamp_of
 from findling.reading import pool
+from findling.reading.pool import Answer
 from findling.store.local.lock import WriterLock
 
 
@@ -27,17 +28,15 @@ def root(tmp_path: Path) -> Path:
 
 def test_a_file_that_failed_is_looked_at_when_it_is_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(root, {"odd.py": "def first():\n    pass\n"})
-    add = indexer.Indexer._write
+    add = indexer._Run._write
 
-    def failing(self: indexer.Indexer, *arguments: object) -> None:
-        writer, manifest, content, answer, run = arguments
-        if content.file.path == "odd.py":  # type: ignore[attr-defined]
-            answer = SkippedFile("odd.py", "failed", "its worker process died")
-        add(self, writer, manifest, content, answer, run)  # type: ignore[arg-type]
+    def failing(self: indexer._Run, content: indexer._Content, answer: Answer) -> None:
+        died = content.file.path == "odd.py"
+        add(self, content, SkippedFile("odd.py", "failed", "its worker process died") if died else answer)
 
     with Engine.open(root=root) as engine:
         with monkeypatch.context() as patch:
-            patch.setattr(indexer.Indexer, "_write", failing)
+            patch.setattr(indexer._Run, "_write", failing)
             assert [file.path for file in engine.index().failed] == ["odd.py"]
         assert not engine.symbols("first", wait_s=0).definitions
         write(root, "odd.py", "def edited_since():\n    pass\n")

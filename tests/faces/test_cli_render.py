@@ -368,11 +368,11 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
         "docs/notes.md:1-1  -  changed since it was indexed\n"
         "\n"
         "src/http/client.py:9-11  Client.retry\n"
-        "  begin data 5f0a9c\n"
-        "   9  def retry(self):\n"
-        "  10      wait()\n"
-        "  11\n"
-        "  end data 5f0a9c\n"
+        "begin data 5f0a9c\n"
+        " 9  def retry(self):\n"
+        "10      wait()\n"
+        "11\n"
+        "end data 5f0a9c\n"
         "\n"
         "whole definitions: findling symbol Client.send\n"
     )
@@ -408,12 +408,12 @@ def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callab
         "\n"
         "== code ==\n"
         "src/http/client.py:9-11  Client.retry\n"
-        "  begin data 5f0a9c\n"
-        "   9  def retry(self):\n"
-        "  10      wait()\n"
-        "  11\n"
-        "  end data 5f0a9c\n"
+        "begin data 5f0a9c\n"
+        " 9  def retry(self):\n"
+        "10      wait()\n"
+        "11\n"
         "  and 1 copy\n"
+        "end data 5f0a9c\n"
     )
     lines = unstyled(shown("search", "retry", answers=[GROUPED]).out).splitlines()
     assert [line for line in lines if line.startswith(("==", "docs/", "src/"))] == [
@@ -475,8 +475,8 @@ def test_all_places_have_a_line_and_then_the_first_their_text(piped: Callable[..
     short = replace(NOTES, stale=False)
     full = replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
     ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, short, short))])
-    body = "  5  first\n     … 2 lines\n  8  second\n"
-    block = f"docs/notes.md:5-8  -\n  begin data 5f0a9c\n{body}  end data 5f0a9c\n"
+    body = "5  first\n   … 2 lines\n8  second\n"
+    block = f"docs/notes.md:5-8  -\nbegin data 5f0a9c\n{body}end data 5f0a9c\n"
     assert ran.out == f"docs/notes.md:5-8  -\n{2 * ('docs/notes.md:1-1  -' + chr(10))}\n{block}"
 
 
@@ -566,10 +566,8 @@ def test_no_sync_never_goes_on(shown: Callable[..., Ran]) -> None:
 def test_grep_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("grep", "x", "-C", "2", "-i", "-w", "-F", answers=[MATCHES])
     assert ran.status == 0
-    assert ran.out == (
-        "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\n--\nb.py:1:x\n"
-    )
-    assert ran.err == "note: not searched: 2 binary, 1 too large\n"
+    assert ran.out == ("a.py\n1-one\n2-two\n3:x = 1\n4:y = x\n5-five\n--\n8-eight\n9:xx\n\nb.py\n1:x\n")
+    assert ran.err == ""
     options = ran.engine.calls[0][2]
     asked = [options[name] for name in ("literal", "ignore_case", "word", "before", "after", "limit")]
     assert asked == [True, True, True, 2, 2, 0]
@@ -608,7 +606,7 @@ def test_grep_prints_each_file_as_it_comes(tmp_path: Path) -> None:
                 self._ended = True
 
         view = JsonView(out, tmp_path) if json_wanted else PlainView(out, Places(tmp_path, tmp_path))
-        view.grep(Watched(MATCHES), shape="lines", groups=False)
+        view.grep(Watched(MATCHES), shape="lines", groups=False, headed=False)
         assert out.getvalue().endswith("}\n" if json_wanted else "b.py:1:x\n")
 
 
@@ -690,7 +688,9 @@ def test_symbol_says_that_the_index_is_being_brought_up_to_date(piped: Callable[
 def test_symbol_says_what_was_not_searched(piped: Callable[..., Ran]) -> None:
     covered = replace(SYMBOLS.coverage, skipped={"binary": 2, "unreadable": 1})
     answer = replace(SYMBOLS, total_definitions=1, completeness="partial", coverage=covered)
-    assert piped("symbol", "retry", answers=[answer]).err == "note: not searched: 2 binary, 1 unreadable\n"
+    assert piped("symbol", "retry", answers=[answer]).err == "note: not searched: 1 unreadable\n"
+    nothing = replace(answer, definitions=(), references=(), total_definitions=0, total_references=0)
+    assert "note: not searched: 2 binary, 1 unreadable\n" in piped("symbol", "retry", "--refs", answers=[nothing]).err
     answer = replace(answer, coverage=replace(covered, skipped={}, pending_files=3))
     ran = piped("symbol", "retry", answers=[answer])
     assert ran.err == "note: the index is partial; 'findling index' finishes it\n"
@@ -713,13 +713,13 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     ran = piped("symbol", "retry", "again", answers=[[found, other]])
     one = [
         "a.py:1-5  fn  Client.retry",
-        "  begin data 5f0a9c",
-        "  1  def retry(self):",
-        "  2      pass",
-        "     … 3 more lines",
-        "  end data 5f0a9c",
+        "begin data 5f0a9c",
+        "1  def retry(self):",
+        "2      pass",
+        "   … 3 more lines",
     ]
-    assert ran.out.splitlines() == [*one, *one, "lines left out: findling symbol a.py:3-5"]
+    again = [one[0], *one[2:]]
+    assert ran.out.splitlines() == [*one, *again, "end data 5f0a9c", "lines left out: findling symbol a.py:3-5"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
     parts = replace(definition, path="src/a-b.py", end_line=9, body="2  x\n   … 3 lines\n6  y\n   … 3 more lines")
     odd = replace(parts, path="a; b.py")  # nothing that a shell would read otherwise

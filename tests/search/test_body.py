@@ -20,8 +20,8 @@ from findling.search.body import (
     NOTHING,
     WHOLE,
     Body,
-    code_first,
     definition_body,
+    documentation,
     lines_of,
     make_body,
     whole,
@@ -163,17 +163,22 @@ def test_callers_are_few_and_have_the_name_as_a_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "order"),
+    ("text", "left_out"),
     [
-        ('def f(\n  a: int,\n) -> int:  # n\n\n  """One.\n\n  More."""\n  return a', [1, 2, 3, 4, 5, 8, 6, 7]),
-        ('"""Of a module.\n\nMore.\n"""\nx = 1', [1, 5, 2, 3, 4]),
-        ('def f():\n  """One."""\n  x = \'\'\'\n  text:\n  \'\'\'\n  y = """\n  """', [1, 2, 3, 4, 5, 6, 7]),
-        ('def f():\n  x = """\n  text\n"""\n  return """\n"""', [1, 2, 3, 4, 5, 6]),
+        ('def f(\n  a: int,\n) -> int:  # n\n\n  """One.\n  Still.\n\n  More.\n  """\n  return a', [7, 8, 9]),
+        ('"""Of a module.\n\nMore.\n"""\nx = 1', [2, 3, 4]),
+        ('def f():\n  """One.\n\n  Two."""\n  x = 1', []),  # the line that says so is as long
+        ('def f():\n  """One."""\n  x = \'\'\'\n\n  text:\n  \'\'\'\n  y = """\n\n  """', []),
+        ('def f():\n  x = """\n\n  text\n"""\n  return """\n"""', []),
+        ("/**\n * One.\n *\n * More.\n */\nint f() { /* x */ }", [3, 4, 5]),
+        ("/**\n * One\n * still.\n * @param a what\n * @return b\n */\nfunction f() {}", [4, 5, 6]),
+        ("/// One.\n///\n/// # Examples\n/// x\nfn f() {}\n// no\n", [2, 3, 4]),
+        ("// One.\n// Still.\n// And on.\nfunc f() {}", []),
     ],
 )
-def test_a_docstring_stands_right_after_the_signature(text: str, order: list[int]) -> None:
+def test_of_documentation_the_first_paragraph_is_shown(text: str, left_out: list[int]) -> None:
     lines = text.split("\n")
-    assert code_first(lines, range(1, len(lines) + 1)) == order
+    assert [*documentation(lines, range(1, len(lines) + 1))] == left_out
 
 
 def test_several_bodies_are_whole_where_there_is_room_and_else_the_short_ones_are() -> None:

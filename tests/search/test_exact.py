@@ -433,12 +433,12 @@ def test_the_innermost_definition_around_a_match_is_given_once() -> None:
 def test_of_a_long_definition_the_lines_near_a_match_are_given() -> None:
     source = MemorySource({"f": "".join(f"line {number}\n" for number in range(1, 201)).encode()})
     request = GrepRequest("line 50$", definitions=True)
-    with exact.Grep(source, request, definitions=lambda *_: [(1, 120)]) as found:
+    with exact.Grep(source, request, definitions=lambda *_: [(1, 60)]) as found:
         (line,) = next(iter(found)).lines
-    assert (len(line.before), len(line.after)) == (49, 70)
-    with exact.Grep(source, request, definitions=lambda *_: [(1, 121)]) as found:
+    assert (len(line.before), len(line.after)) == (49, 10)
+    with exact.Grep(source, request, definitions=lambda *_: [(1, 61)]) as found:
         (line,) = next(iter(found)).lines
-    assert (len(line.before), len(line.after)) == (20, 20)
+    assert (len(line.before), len(line.after)) == (10, 10)
 
 
 def test_the_whole_search_has_a_time_limit() -> None:

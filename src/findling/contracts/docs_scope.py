@@ -1,15 +1,11 @@
-"""The documents that a call is about: its arguments to a scope, the index made fresh, the documents opened.
-
-Must not know what is asked of the documents.
-"""
+"""The documents that a call is about, and whether they can be searched by meaning. Knows no tool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from findling import engine
 from findling.config import choose_provider
@@ -17,20 +13,10 @@ from findling.contracts import index_state
 from findling.contracts.model import Arguments, Call
 from findling.contracts.workspaces import WAIT_S, Root, Workspace
 from findling.embedding import BUNDLED
-from findling.engine.freshness import Question
 from findling.model.errors import FindlingError
-from findling.model.languages import language_of
-from findling.model.types import Absent
 from findling.outbound import events
-from findling.search.nearest import nearest_paths, with_folders
+from findling.search.documents import DocumentAnswer, DocumentQuery
 from findling.search.passages import DocumentScope
-from findling.search.scope import lies_in
-
-if TYPE_CHECKING:
-    from findling.engine.documents import OpenDocuments
-
-
-_Answer = TypeVar("_Answer")
 
 
 def scope_of(workspace: Workspace, given: Arguments) -> DocumentScope:
@@ -40,69 +26,13 @@ def scope_of(workspace: Workspace, given: Arguments) -> DocumentScope:
     return DocumentScope.of(plan=given.get("planId"), prefix=prefix, tags=given.get("tags", ()), root=root)
 
 
-def ask(
-    call: Call,
-    given: Arguments,
-    scope: DocumentScope,
-    question: Callable[[OpenDocuments], _Answer],
-    *,
-    query: str = "",
-    files: Sequence[str] = (),
-    line: int | None = None,
-    by_meaning: bool,
-    code_too: bool = False,
-) -> tuple[_Answer | None, dict[str, Any], tuple[Absent, ...]]:
-    """Take in what is new, within the usual budget, and ask the documents of ``scope`` a ``query``, or about ``files``
-    or the first one's ``line``: the answer, None where there is nothing to ask, what it is to say of the index
-    (`index_state`), and what of the query occurs in no file.
-
-    The answer is partial where some of the root's files or of the documents' vectors are not there yet, with
-    ``code_too`` those of all files. What is left undone goes on in the background where there is one.
-    """
-    engine = call.workspace.asked
-    within = partial(_may_be_asked, engine.scope, scope, code_too)
-    found, freshness, absent = engine.ask_documents(
-        Question(query, embed=by_meaning, within=within, files=files, line=line),
-        scope,
-        lambda opened: (question(opened), opened, _no_document(opened, scope)),
-        by_meaning=by_meaning,
-        code_too=code_too,
-        wait_s=WAIT_S,
-        progress=call.progress,
-    )
-    if found is None:
-        answer, notes = None, dict[str, Any]()
-        left = {"pending_files": engine.never_indexed().pending_files}
-    else:
-        answer, opened, notes = found
-        left = {
-            "pending_files": opened.pending,
-            "files_only_scanned": opened.only_scanned,
-            "files_without_vectors" if code_too else "documents_without_vectors": opened.without_vectors,
-        }
-    is_partial = found is None or freshness != "fresh" or any(left.values())
-    state = index_state.state(freshness, partial=is_partial, **left)
-    if state:
+def ask(call: Call, query: DocumentQuery) -> DocumentAnswer:
+    """The answer, after taking in what is new within the usual budget. What is left undone goes on in the background
+    where there is one."""
+    answer = call.workspace.asked.ask_documents(query, wait_s=WAIT_S, progress=call.progress)
+    if index_state.of_documents(replace(answer, notes=())):
         call.workspace.finish_in_background()
-    return answer, state | notes, absent
-
-
-def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
-    """The note that no document's path begins with the prefix, with similar paths; nothing where one does, or where not
-    all files are known."""
-    if not scope.prefix or found.files or (files := found.listing()) is None:
-        return {}
-    known = [file.path for file in files if file.kind == "docs"]
-    if any(path.startswith(scope.prefix) for path in known):
-        return {}
-    near = ", ".join(path for _, path in nearest_paths(scope.prefix, with_folders(known)))
-    return {"notes": [f"No document lies in {scope.prefix}{near and f'; nearest: {near}'}."]}
-
-
-def _may_be_asked(folder: str, scope: DocumentScope, code_too: bool, path: str) -> bool:
-    """Whether a file can be in an answer, judged by its path alone."""
-    is_document = language_of(path).kind == "docs"
-    return code_too or (is_document and scope.allows_path(path) and lies_in(path, folder))
+    return answer
 
 
 # --- whether they can be searched by meaning, and what is said when they cannot --------------------------------------

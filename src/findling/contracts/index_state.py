@@ -8,9 +8,12 @@ The names are those of the code family's metadata, which always has these fields
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from findling.model.types import UNREAD, Absent, Answer, Coverage, Freshness, GrepResult, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.search.documents import DocumentAnswer
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -77,6 +80,19 @@ def is_unfinished(answer: Answer) -> bool:
 
 def _vectors_wanted(answer: Answer) -> bool:
     return answer.meaning.problem is None
+
+
+def of_documents(answer: DocumentAnswer) -> dict[str, Any]:
+    """The fields of an answer from documents: partial where some of the root's files or of the documents' vectors are
+    not there yet, with `DocumentQuery.code_too` those of all files; and the answer's notes."""
+    lacks_vectors = "files_without_vectors" if answer.query.code_too else "documents_without_vectors"
+    left = {
+        "pending_files": answer.pending,
+        "files_only_scanned": answer.only_scanned,
+        lacks_vectors: answer.without_vectors,
+    }
+    is_partial = answer.found is None or answer.freshness != "fresh" or any(left.values())
+    return state(answer.freshness, partial=is_partial, **left) | ({"notes": [*answer.notes]} if answer.notes else {})
 
 
 def of_names(seen: SymbolResult) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from findling.contracts.untrusted import UntrustedText
 from findling.model.errors import FindlingError
-from findling.model.types import Progress
+from findling.model.types import OnProgress
 
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace
@@ -85,7 +85,7 @@ class Call(Struct, frozen=True):
     """
 
     workspace: Workspace
-    progress: Callable[[Progress], None] | None = None
+    progress: OnProgress | None = None
     notes: tuple[str, ...] = ()
     offset: int = 0
     root: str = ""

@@ -6,7 +6,7 @@ Every transport calls `call`; none of them knows a tool.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from findling.contracts.tools import LIKE_CODE, Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model.errors import CAUSES, FindlingError
-from findling.model.types import Progress
+from findling.model.types import OnProgress
 from findling.search.query import shortened
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def call(
     arguments: object,
     workspace: Workspace,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> ToolResult:
     """The answer of the tool ``name``; a refusal or failure is an answer with ``is_error``.
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from findling.engine.engine import GREP_LINES, Engine
     from findling.engine.engines import Engines, collection_of, of_each
     from findling.engine.index_jobs import IndexJobs
-    from findling.engine.questions import OnProgress
     from findling.engine.refs import MAX_REF_CHARS, find_ref, ref_names
     from findling.engine.repositories import Repositories, repositories_of, status_of, without_known
     from findling.engine.scope import NOTHING_CHECKED_OUT

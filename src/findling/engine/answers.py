@@ -23,7 +23,6 @@ from findling.engine.refs import RefStore
 from findling.engine.scope import no_file_fits
 from findling.engine.searched import OpenCollection, Searched, coverage_of_names, not_searched
 from findling.engine.state import coverage, joined_coverage
-from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
@@ -116,19 +115,7 @@ class Answers:
         )
 
     def _unread(self, fresh: Freshened) -> UnreadOfAll:
-        """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        looks = fresh.wait_s != 0
-        found = []
-        for each in self.searched.collections:
-            store = each.store
-            current = store.far  # what was published is all there is
-            if not current:
-                with store.index.snapshot():
-                    manifest = store.index.manifest
-                    whole = manifest is not None and manifest.complete and not manifest.pending
-                current = whole and store.first_answer is None and (fresh.freshness == "fresh" or not looks)
-            found.append((each, UnreadFiles(store, current=current, may_list=looks)))
-        return UnreadOfAll(found)
+        return UnreadOfAll([UnreadFiles(each, fresh) for each in self.searched.collections])
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
@@ -206,7 +193,7 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
-        far = any(store.far for store in self.searched.stores)  # what belongs to a place takes more round trips
+        far = any(store.shared for store in self.searched.stores)  # what belongs to a place takes more round trips
         if far and relate and found.hits and found.hits[0].group == "code":
             notes.append(NOT_RELATED)
         notes += not_searched(self.searched, every)
@@ -481,23 +468,26 @@ _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
 
 
 class UnreadFiles:
-    """The files that one store's index lacks, for one question, within the index's snapshot. ``current``: none."""
+    """The files that the index of one collection lacks, for one question, within the index's snapshot. A question that
+    is not to look at the disk takes a whole index as it is."""
 
-    def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
-        """``may_list``: whether the folder may be listed."""
-        self._store = store
-        self._current = current
-        self._may_list = may_list
+    def __init__(self, collection: OpenCollection, fresh: Freshened) -> None:
+        self.collection = collection
+        self._store = collection.store
+        self._fresh = fresh
+        self._may_list = fresh.wait_s != 0
 
     @cached_property
     def _paths(self) -> list[str] | None:
         """New and changed files; None where nobody can tell."""
-        if self._current:
-            return []
-        if not self._may_list:
-            return None
         store, first = self._store, self._store.first_answer
-        if first is not None and first.cut:
+        if store.shared is not None:  # what was published is all there is
+            return []
+        if first is None and (self._fresh.freshness == "fresh" or not self._may_list):
+            manifest = store.index.manifest
+            if manifest is not None and manifest.complete and not manifest.pending:
+                return []
+        if not self._may_list or (first is not None and first.cut):
             return None
         listed: Sequence[selection.Found]
         try:
@@ -560,24 +550,24 @@ class UnreadFiles:
 class UnreadOfAll:
     """As `UnreadFiles`, for several collections, whose names stand before their paths."""
 
-    def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
-        self._collections = collections
+    def __init__(self, every: Sequence[UnreadFiles]) -> None:
+        self._every = every
 
     def files(self) -> int | None:
-        every = [unread.files() for _, unread in self._collections]
+        every = [unread.files() for unread in self._every]
         known = [number for number in every if number is not None]
         return sum(known) if len(known) == len(every) else None
 
     def paths(self) -> Collection[str]:
-        return [each.path(path) for each, unread in self._collections for path in unread.paths()]
+        return [unread.collection.path(path) for unread in self._every for path in unread.paths()]
 
     def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
-        every = [unread.hold(pattern, until) for _, unread in self._collections]
+        every = [unread.hold(pattern, until) for unread in self._every]
         return True if any(every) else None if None in every else False
 
     def left_out(self, path: str) -> SkippedFile | None:
-        for each, unread in self._collections:
-            inner = path.removeprefix(f"{each.name}/") if each.name else path
-            if (found := unread.left_out(inner)) is not None:
+        for unread in self._every:
+            each = unread.collection
+            if (found := unread.left_out(each.inner(path))) is not None:
                 return replace(found, path=each.path(found.path))
         return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.engine.shown import text_now
 from findling.engine.state import coverage_of
@@ -21,37 +22,18 @@ from findling.reading.chunk_docs import Paragraphs
 from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable
 from findling.reading.outline import outline
+from findling.search.documents import DocumentAnswer, DocumentQuery, OpenDocuments, find
 from findling.search.extract import Paragraph
-from findling.search.passages import HEAD_CHARS, DocumentScope, FrontMatter, front_matter
+from findling.search.nearest import nearest_paths, with_folders
+from findling.search.passages import HEAD_CHARS, FrontMatter, front_matter
 from findling.search.scope import lies_in
 from findling.store.local.schema import IndexDamaged
 from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
-    from findling.engine.searched import ListedFile, Searched
-    from findling.search.semantic import SemanticChannel
-
-
-class OpenDocuments(Struct, frozen=True):
-    """Documents within one snapshot of the index, of one collection or several.
-
-    ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
-    and have none, ``pending`` the files that were not searched because they are not indexed yet, ``only_scanned`` those
-    that were scanned for the question's words. ``by_words``: documents of collections that cannot be asked by meaning,
-    while others can. ``generation``: changes with the index (`Searched.generation`). ``listing``: `Searched.listing`.
-    """
-
-    reader: Index
-    files: list[FileRow]
-    texts: Texts
-    channel: SemanticChannel | None
-    pending: int
-    only_scanned: int
-    without_vectors: int
-    by_words: list[FileRow]
-    generation: str
-    listing: Callable[[], list[ListedFile] | None]
+    from findling.engine.freshness import Freshened
+    from findling.engine.searched import Searched
 
 
 class Texts:
@@ -103,15 +85,17 @@ class DocumentModel(Struct, frozen=True):
     late: bool
 
 
-@contextmanager
-def opened(
-    searched: Searched, scope: DocumentScope, *, by_meaning: bool, code_too: bool, about: str = ""
-) -> Iterator[OpenDocuments | None]:
-    """The documents that a scope allows; None where nothing is indexed. ``code_too``: vectors are missed of all
-    files. ``about``: the path of the file that others are compared with."""
+def ask(searched: Searched, query: DocumentQuery, fresh: Freshened) -> DocumentAnswer:
+    """What the documents of a scope answer."""
+    try:
+        return _asked(searched, query, fresh)
+    except EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
+        return _asked(searched, replace(query, by_meaning=False), fresh)
+
+
+def _asked(searched: Searched, query: DocumentQuery, fresh: Freshened) -> DocumentAnswer:
     if not all(store.searchable for store in searched.stores):
-        yield None
-        return
+        return DocumentAnswer(query, None, searched.freshness(fresh)[0])
     for store in searched.stores:
         store.close_if_replaced()
     index = searched.index
@@ -119,24 +103,35 @@ def opened(
         entered.enter_context(searched.answer())
         entered.enter_context(index.snapshot())
         if (manifest := index.manifest) is None:
-            yield None
-            return
+            return DocumentAnswer(query, None, searched.freshness(fresh)[0])
         texts = Texts(searched, [entered.enter_context(store.new_files()) for store in searched.stores])
-        files = scope.of_files(documents_below(index, searched.folder), texts.tags)
-        channel = searched.channel(documents=True, about=about) if by_meaning else None
-        without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
+        files = query.scope.of_files(documents_below(index, searched.folder), texts.tags)
+        about = next(iter(query.files), "")
+        channel = searched.channel(documents=True, about=about) if query.by_meaning else None
         silent = searched.by_words
         by_words = [file for file in files if searched.collection_of(file.entry_id) in silent] if silent else []
+        without = _without_vectors(searched, None if query.code_too else files) if query.by_meaning else 0
         pending, only_scanned = manifest.pending, 0
         if any(store.first_answer for store in searched.stores):
             firsts = [store.first_answer or coverage_of(store, None) for store in searched.stores]
             pending = sum(each.pending_files for each in firsts)
             only_scanned = sum(each.only_scanned for each in firsts)
-        yield OpenDocuments(
-            *(index, files, texts, channel, pending, only_scanned, without, by_words),
-            searched.generation,
-            searched.listing,
-        )
+        found = find(OpenDocuments(index, files, texts, channel, by_words, searched.generation), query)
+        notes = () if files or not query.scope.prefix else _nothing_in(query.scope.prefix, searched)
+    freshness = searched.freshness(fresh)[0]
+    return DocumentAnswer(query, found, freshness, (), pending, only_scanned, without, notes)
+
+
+def _nothing_in(prefix: str, searched: Searched) -> tuple[str, ...]:
+    """The note that no document's path begins with a prefix, with similar paths; none where one does, or where not all
+    files are known."""
+    if (files := searched.listing()) is None:
+        return ()
+    known = [file.path for file in files if file.kind == "docs"]
+    if any(path.startswith(prefix) for path in known):
+        return ()
+    near = ", ".join(path for _, path in nearest_paths(prefix, with_folders(known)))
+    return (f"No document lies in {prefix}{near and f'; nearest: {near}'}.",)
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.model.reading import Embedded
     from findling.store.local.writer import IndexWriter
+    from findling.store.postgresql.writer import ViewWriter
 
 
-def model_number(writer: IndexWriter, fingerprint: Fingerprint) -> int:
+def model_number(writer: IndexWriter | ViewWriter, fingerprint: Fingerprint) -> int:
     """Of an embedder, in the index that is written to; given to it now if it has none."""
     coding = coding_of(fingerprint)
     size = row_bytes(fingerprint.dimensions, coding)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,7 +25,8 @@ from findling.engine.embedded_readings import model_number
 from findling.model import errors, plurals, vector_codes
 from findling.model.format_names import outlined_as
 from findling.model.reading import HASH_BYTES, row_bytes
-from findling.model.types import Progress
+from findling.model.rows import FileRow
+from findling.model.types import OnProgress, Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.embedded import embedded_texts, text_hash, text_of
 from findling.sources.looking import read_file
@@ -79,7 +80,7 @@ def embed(
     max_bytes: int,
     paths: Sequence[str] | None = None,
     deadline: float | None = None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
     anew: bool = False,
     failed_too: bool = False,
     on_file: Callable[[EmbeddedFile], None] = lambda _: None,
@@ -101,7 +102,7 @@ def embed(
                 docs=takes_documents(embedder.fingerprint),
             )
         on_progress(Progress("embedding", 0, len(waiting)))
-        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew=anew, failed_too=failed_too)
+        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew, failed_too)
         looked_at = 0
         while looked_at < len(waiting) and (deadline is None or time.monotonic() < deadline):
             began = time.monotonic()
@@ -229,53 +230,53 @@ class _File(Struct):
     data: bytes = b""
 
 
-class _Gathering:
+class _Gathering(Struct):
     """Reads files and their chunks' texts. Within the reader's snapshot."""
 
-    def __init__(
-        self, reader: IndexReader, root: Path | Files, max_bytes: int, model_id: int, *, anew: bool, failed_too: bool
-    ) -> None:
-        self._reader = reader
-        self._failed_too = failed_too
-        self._root = root
-        self._max_bytes = max_bytes
-        self._model_id = model_id
-        self._anew = anew
+    reader: IndexReader
+    root: Path | Files
+    max_bytes: int
+    model_id: int
+    anew: bool
+    failed_too: bool
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
         """The next files to embed, with enough texts for some requests; and how many of ``waiting`` were looked at."""
         group: list[_File] = []
         texts = taken = 0
         # a folder is opened anew for each group: the embedder may take long
-        with RootFiles(self._root) if isinstance(self._root, Path) else self._root as files:
-            for entry_id, blob_id, path, blob_hash in waiting:
+        with RootFiles(self.root) if isinstance(self.root, Path) else self.root as files:
+            for entry_id, _, path, blob_hash in waiting:
                 if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
                     break
                 if taken and deadline is not None and time.monotonic() >= deadline:
                     break
                 taken += 1
-                now = self._reader.file_at(path)
-                if now is None or now.entry_id != entry_id:
+                row = self.reader.file_at(path)
+                if row is None or row.entry_id != entry_id:
                     continue  # deleted or changed since they were listed: another run's
-                file = self._file(files, entry_id, blob_id, path, blob_hash)
+                file = self._file(files, row, blob_hash)
                 texts += len(file.missing)
                 group.append(file)
         return group, taken
 
-    def _file(self, files: Files, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
-        texts = _texts(self._reader, files, path, blob_id, blob_hash, self._max_bytes)
-        if texts is None:
-            return _File(entry_id, path, "It cannot be read, or changed since it was indexed.")
-        file = _File(entry_id, path)
+    def _file(self, files: Files, row: FileRow, blob_hash: bytes) -> _File:
+        path, reader, file = row.path, self.reader, _File(row.entry_id, row.path)
+        raw = reader.doc_text(row.blob_id) if row.converted else _text(files, path, blob_hash, self.max_bytes)
+        if raw is None:
+            file.problem = "It cannot be read, or changed since it was indexed."
+            return file
+        language = outlined_as(row.language, converted=True) if row.converted else row.language
+        texts = embedded_texts(path, language, reader.symbols(row.blob_id), reader.chunks(row.blob_id), raw)
         file.hashes = list(map(text_hash, texts))
         found: dict[bytes, bytes] = {}
         for key, vector in self._earlier(path, set(file.hashes)):
             if vector.strip(_REFUSED):
                 found[key] = vector
-            elif not (self._anew or self._failed_too):
+            elif not (self.anew or self.failed_too):
                 file.refused.add(key)
         file.refused -= found.keys()
-        file.known, file.earlier = ({}, found) if self._anew else (found, {})
+        file.known, file.earlier = ({}, found) if self.anew else (found, {})
         asked: set[bytes] = set()
         for place, key in enumerate(file.hashes):
             if key not in file.known and key not in asked and key not in file.refused:
@@ -286,7 +287,7 @@ class _Gathering:
 
     def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Vectors of the same texts in any version of the file, even in one whose vectors are not complete."""
-        for hashes, data in self._reader.models.text_hashes(path, self._model_id):
+        for hashes, data in self.reader.models.text_hashes(path, self.model_id):
             count = len(hashes) // HASH_BYTES
             size = len(data) // count if count else 0
             for i in range(count):
@@ -299,7 +300,8 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     """Give the files of a group their vectors. Returns how many of them, from the first on, are done."""
     coding = coding_of(embedder.fingerprint)
     texts = [text for file in group for text in file.missing.values()]
-    coded, failures = _coded(embedder, texts, deadline)
+    made = embedder.embed_batch(texts, deadline=deadline)
+    coded, failures = [row.tobytes() for row in vector_codes.encode(made.rows, coding)], made.failed
     nothing = bytes(row_bytes(embedder.fingerprint.dimensions, coding))
     at = 0
     for whole, file in enumerate(group):
@@ -330,13 +332,6 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
 _FAILED_BEFORE = "It failed at the start of this file."
 
 
-def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
-    """The vectors as they are stored, of all texts or, when time runs out, of the first ones; and for each text without
-    one its place and the reason."""
-    made = embedder.embed_batch(texts, deadline=deadline)
-    return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
-
-
 def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None]) -> None:
     if file.problem:
         on_file(EmbeddedFile(file.path, problem=file.problem))
@@ -349,19 +344,6 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
         outbound.semantic_index(
             doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept
         )
-
-
-def _texts(
-    reader: IndexReader, files: Files, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
-) -> list[str] | None:
-    file = reader.file_at(path)
-    language = file.language if file else "text"
-    raw = reader.doc_text(blob_id) if file and file.converted else _text(files, path, blob_hash, max_bytes)
-    if raw is None:
-        return None
-    if file and file.converted:
-        language = outlined_as(language, converted=True)
-    return embedded_texts(path, language, reader.symbols(blob_id), reader.chunks(blob_id), raw)
 
 
 def _text(files: Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:

@@ -23,10 +23,8 @@ from findling.config import roots
 from findling.engine import parts
 from findling.engine.configuration import Recipe
 from findling.engine.freshness import Freshened, Question, freshen
-from findling.engine.questions import OnProgress, Questions
+from findling.engine.questions import Questions
 from findling.engine.refs import RefStore, check_scope, committed_at, find_ref
-from findling.engine.remote.store import RemoteStore
-from findling.engine.runs import VectorReport, build_anew, paths_below, reembed, run
 from findling.engine.scope import paths_from, paths_like, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -38,6 +36,7 @@ from findling.model.types import (
     GrepOptions,
     GrepResult,
     IndexReport,
+    OnProgress,
     Status,
 )
 from findling.outbound.files import Files
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import DocumentModel, DocumentText
     from findling.engine.jobs import Job, RunningJob
+    from findling.engine.runs import VectorReport
     from findling.engine.state import Health
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
@@ -93,7 +93,7 @@ class Engine(Questions):
         the index stays where it is whether or not the root could hold it."""
         store = OpenStore(collection, recipe=recipe, config=config)
         if collection.shared:
-            store = RemoteStore(store, collection.shared)
+            store = _shared(store, collection.shared)
         elif collection.ref is not None:
             store = RefStore(store, collection.ref)
         self._store = store
@@ -127,7 +127,7 @@ class Engine(Questions):
         engine = cls(of_folder(found.root, location.directory, folder=found.scope, cache=cache), config=config)
         with suppress(errors.ConfigError):  # an error in it is raised when something first depends on it
             if (url := engine._store.configuration.store_url) is not None:
-                engine._store = RemoteStore(engine._store, url)
+                engine._store = _shared(engine._store, url)
             elif file_alone and ref is None and not engine._store.exists and (found.root / found.scope).is_file():
                 engine._read_alone()
         engine = engine.at(ref)
@@ -162,7 +162,7 @@ class Engine(Questions):
     @property
     def is_shared(self) -> bool:
         """Whether what is searched lies in a store that machines share."""
-        return isinstance(self._store, RemoteStore)
+        return self._store.shared is not None
 
     @property
     def in_cache(self) -> bool:
@@ -212,7 +212,7 @@ class Engine(Questions):
     @property
     def ref(self) -> Ref | None:
         """The commit that is searched here; None for the folder on disk."""
-        return self._store.ref if isinstance(self._store, RefStore | RemoteStore) else None
+        return self._store.ref
 
     @cached_property
     def committed_at(self) -> float | None:
@@ -252,9 +252,8 @@ class Engine(Questions):
 
     def find_ref(self, asked: str | None) -> Ref | None:
         """What the name of a ref means for `at`; None for what this engine's folder has. Raises `RefNotIndexed`."""
-        if isinstance(self._store, RemoteStore):
-            return self._store.find_ref(asked)
-        return find_ref(self.root, asked)
+        shared = self._store.shared
+        return shared.find_ref(asked) if shared is not None else find_ref(self.root, asked)
 
     def _read_alone(self) -> None:
         """Have an index of the file that is searched, for as long as this engine is open."""
@@ -302,9 +301,9 @@ class Engine(Questions):
         collection of a shared store that everybody finds under the configured name; without it that raises
         `InvalidInput`."""
         self._store.configuration.check()
-        if isinstance(self._store, RemoteStore):
+        if (shared := self._store.shared) is not None:
             on_progress = progress or (lambda _: None)
-            return self._store.fill(embed=embed, anew=force, on_progress=on_progress, publish=publish)
+            return shared.fill(embed=embed, anew=force, on_progress=on_progress, publish=publish)
         if force and self.store_dir.is_dir():
             if isinstance(self._store, RefStore):
                 self._store.forget()
@@ -329,8 +328,8 @@ class Engine(Questions):
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
-        if isinstance(self._store, RemoteStore):  # a shared store takes whole folders only
-            return self._store.fill(embed=True, on_progress=progress or (lambda _: None))
+        if (shared := self._store.shared) is not None:  # it takes whole folders only
+            return shared.fill(embed=True, on_progress=progress or (lambda _: None))
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
             embed=self._store.semantics.mismatch() is None,
@@ -341,18 +340,18 @@ class Engine(Questions):
     @property
     def shared_store(self) -> str:
         """The address of the shared store that is searched; '' for an index on this machine."""
-        return self._store.database.url if isinstance(self._store, RemoteStore) else ""
+        return self._store.shared.database.url if self._store.shared else ""
 
     def delete_published(self) -> bool:
         """Delete the searched collections from the shared store; tells whether there were any."""
-        assert isinstance(self._store, RemoteStore)
-        return self._store.delete()
+        assert self._store.shared is not None
+        return self._store.shared.delete()
 
     def check_updates(self) -> None:
         """Raises `InvalidInput` where what is searched are collections of a shared store, which are everybody's:
         nothing but `index` with ``publish`` replaces one."""
-        if isinstance(self._store, RemoteStore):
-            self._store.check_fills()
+        if self._store.shared is not None:
+            self._store.shared.check_fills()
 
     def paths_meant(self, path: str) -> list[str]:
         return paths_from(self.root, path)
@@ -370,12 +369,12 @@ class Engine(Questions):
         Raises `EmbedderUnavailable`.
         """
         names = None if paths is None else _each(paths)
-        if isinstance(self._store, RemoteStore):
+        if (shared := self._store.shared) is not None:
             with self.job(progress) as job:
-                embedded, report = self._store.embed(names, anew=anew, on_progress=job)
+                embedded, report = shared.embed(names, anew=anew, on_progress=job)
             skipped = tuple(path for path in names or () if path not in set(embedded))
-            return VectorReport(tuple(embedded), skipped, (), report.embedded, notes=report.notes)
-        return reembed(self._store, names, anew=anew, progress=progress)
+            return parts.runs.VectorReport(tuple(embedded), skipped, (), report.embedded, notes=report.notes)
+        return parts.runs.reembed(self._store, names, anew=anew, progress=progress)
 
     @_mends
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -383,14 +382,14 @@ class Engine(Questions):
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        if isinstance(self._store, RemoteStore):
+        if self.is_shared:
             return self.reembed(None, anew=force, progress=progress)
         with self.job(progress) as job:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
             fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-            below = paths_below(self._store, self.scope)
-            report = reembed(self._store, below, anew=force, progress=job)
+            below = parts.runs.paths_below(self._store, self.scope)
+            report = parts.runs.reembed(self._store, below, anew=force, progress=job)
         return replace(report, notes=notes)
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
@@ -406,9 +405,9 @@ class Engine(Questions):
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
-        if isinstance(self._store, RemoteStore):
-            with self._store.for_one_answer():
-                yield from store.exported(self._store.remote, model)
+        if (shared := self._store.shared) is not None:
+            with shared.for_one_answer():
+                yield from store.exported(shared.remote, model)
             return
         if not self._store.exists:
             return
@@ -426,11 +425,11 @@ class Engine(Questions):
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
-        if isinstance(self._store, RemoteStore):
-            with self._store.for_one_answer():
-                index = self._store.remote
+        if (shared := self._store.shared) is not None:
+            with shared.for_one_answer():
+                index = shared.remote
                 if index.manifest is None:  # an earlier export must not be replaced with nothing
-                    raise self._store.unpublished()
+                    raise shared.unpublished()
                 return store.export(index, lambda file: index.doc_text(file.blob_id), Path(target))
         self._store.ready_to_read()
         reader = self._store.on_disk
@@ -452,9 +451,9 @@ class Engine(Questions):
         anew: bool = False,
     ) -> IndexReport:
         if anew:
-            report, problem = build_anew(self._store, embed=embed, progress=progress), ""
+            report, problem = parts.runs.build_anew(self._store, embed=embed, progress=progress), ""
         else:
-            report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+            report = parts.runs.run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
             problem = self._store.semantics.problem
         if paths is None or unlisted:
             report = parts.state.with_left_out(self._store, report, paths, unlisted=unlisted)
@@ -618,6 +617,13 @@ class Engine(Questions):
     @cached_property
     def _answers(self) -> Answers:
         return parts.answers.Answers(parts.searched.Searched([parts.searched.OpenCollection(self._store)]))
+
+
+def _shared(store: OpenStore, url: str) -> OpenStore:
+    """The store at an address that machines share, instead of one on this machine."""
+    from findling.engine.remote.store import RemoteStore  # few have one
+
+    return RemoteStore(store, url)
 
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from findling import reading
 from findling.engine.refs import RefStore
-from findling.engine.remote.store import RemoteStore
 from findling.engine.shown import is_as_indexed
 from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
@@ -32,48 +31,18 @@ from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
 from findling.sources.tracked import listing_problem, not_checked_out
 from findling.store.local import soundness
-from findling.store.local.reader import IndexReader
 from findling.store.local.schema import IndexDamaged
-
-if TYPE_CHECKING:
-    from findling.store.postgresql import PostgresIndex
+from findling.store.protocols import KeptIndex
 
 # ruff: noqa: PTH118, PTH119, PTH120 - plain strings, as in selection
 
 CHANGED = "changed"
 NO_FILES = "no_files"
 
-_REMEDIES: Mapping[str, str] = {
-    "hidden": "Set index.hidden, or let git track it.",
-    "ignored": "Remove that line, or add one below it that takes the file back (!...); a file that git tracks is "
-    "indexed although .gitignore names it.",
-    "default_ignored": "Let git track it, or name it with --root.",
-    "excluded": "Change index.exclude; 'findling config' says where it is set.",
-    "not_included": "Change index.include; 'findling config' says where it is set.",
-    "nested_repository": "Search that repository by itself: name it as PATH.",
-    "symlink_inside": "Links are not followed; ask about what it leads to.",
-    "symlink_outside": "Links are not followed; name the folder that it leads to as PATH.",
-    "unreadable": "Change its permissions.",
-    "too_large": "Raise index.max_file_bytes.",
-    "secret": "Left out on purpose. If it holds no secret, give it another name or take the key out.",
-    "lfs_pointer": "'git lfs pull' gets its content.",
-    "not_checked_out": "'git sparse-checkout disable' brings all files, 'git sparse-checkout add FOLDER' those of one.",
-    "minified": "Index the source that it was made from.",
-    "undecodable_name": "Rename it.",
-    "unknown_encoding": "Convert it to UTF-8, or declare its encoding in its first lines.",
-    "not_found": "Check the path.",
-    "outside_root": "Name another root with --root, or leave --root out.",
-    "failed": "'findling index' tries it again.",
-    NOT_YET: "The next search indexes it; 'findling index' does so now.",
-    CHANGED: "The next search updates it; 'findling sync' does so now.",
-}
-_MISSING: Mapping[str, str] = {
-    "no_grammar": "none: this language is not parsed",
-    "timeout": "none: parsing it took too long",
-    "too_many_symbols": "not all: it has more than the limit per file",
-    "parse_error": "some may be missing: its syntax has errors, or is of another dialect",
-    "not_parsed": "none: it is too large to parse",
-}
+_WORDS = msgspec.json.decode(Path(__file__).with_name("remedies.json").read_bytes(), type=dict[str, dict[str, str]])
+_REMEDIES, _MISSING = _WORDS["left_out"], _WORDS["symbols_missing"]
+"""By the reason that a file is left out, or has no symbols: what to do about it, and what is said of it."""
+
 _NO_INDEX = "this folder has no index yet"
 _BUILT_ANEW = "its index cannot be used and must be rebuilt"
 _LEAVING = "it is still in the index; the next search removes it"
@@ -81,11 +50,10 @@ _LEAVING = "it is still in the index; the next search removes it"
 
 def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
-    if isinstance(store, RemoteStore) and not store.is_of_disk:
+    shared = store.shared
+    if isinstance(store, RefStore) or (shared is not None and not shared.is_of_disk):
         with store.for_one_answer():
             return _whole(_listed(store, path), store)
-    if isinstance(store, RefStore):
-        return _whole(_listed(store, path), store)
     verdict = judge(store.root, path, store.configuration.wanted)
     if verdict.is_folder and (verdict.refusal is None or verdict.refusal.reason == NO_FILES):
         prefix = "" if verdict.path == "." else f"{verdict.path}/"
@@ -111,27 +79,25 @@ def explain(store: OpenStore, path: str) -> Explanation:
 def _whole(found: Explanation, store: OpenStore) -> Explanation:
     """An explanation with its root, what helps, and notes."""
     remedy = _REMEDIES.get(found.reason, "")
-    if isinstance(store, RemoteStore) and found.reason in (NOT_YET, CHANGED, "failed"):
+    if store.shared is not None and found.reason in (NOT_YET, CHANGED, "failed"):
         remedy = "'findling index' with the same store publishes it."
     return replace(found, root=str(store.root), remedy=remedy, notes=store.take_notes())
 
 
-def _listed(store: RefStore | RemoteStore, path: str) -> Explanation:
+def _listed(store: OpenStore, path: str) -> Explanation:
     """What the index alone says, of a commit or of what was published: what stands on disk is something else."""
     inside = from_root(store.root, path)
     if isinstance(inside, SkippedFile):
-        return _not_indexed(inside)
+        return _left_out(inside)
     reader = _reader(store)
     if reader is None:
-        return _not_indexed(SkippedFile(inside, NOT_YET, _BUILT_ANEW if store.exists else _NO_INDEX))
+        return _left_out(SkippedFile(inside, NOT_YET, _BUILT_ANEW if store.exists else _NO_INDEX))
     with reader.snapshot():
         if (file := reader.file_at(inside)) is not None:
-            marks = set(classify(inside)) | ({"generated"} if file.generated else set())
-            found = Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
-            return _with_parts(found, reader, file)
+            return _wanted(inside, reader, file)
         skipped = [SkippedFile(*row) for row in reader.listed.skipped()]
         if own := next((skip for skip in skipped if skip.path.rstrip("/") == inside), None):
-            return _not_indexed(replace(own, path=inside))
+            return _left_out(own, inside)
         prefix = "" if inside == "." else inside
         files = sum(1 for _ in reader.all_files(prefix=prefix))
         left_out = Counter(skip.reason for skip in skipped if not prefix or skip.path.startswith(f"{prefix}/"))
@@ -141,62 +107,68 @@ def _listed(store: RefStore | RemoteStore, path: str) -> Explanation:
             indexed = bool(files)
             return Explanation(inside, "folder", indexed, indexed, reason=reason, files=files, left_out=counts)
         if reader.manifest is None or not reader.manifest.complete:
-            return _not_indexed(SkippedFile(inside, NOT_YET, "this commit is not completely indexed yet"))
-    holder = "what was published" if isinstance(store, RemoteStore) else "the commit"
-    return _not_indexed(SkippedFile(inside, "not_found", f"{holder} holds no such file or folder"))
+            return _left_out(SkippedFile(inside, NOT_YET, "this commit is not completely indexed yet"))
+    holder = "what was published" if store.shared else "the commit"
+    return _left_out(SkippedFile(inside, "not_found", f"{holder} holds no such file or folder"))
 
 
-def _not_indexed(skip: SkippedFile) -> Explanation:
-    return Explanation(skip.path, "file", False, False, reason=skip.reason, detail=skip.detail)
+def _left_out(skip: SkippedFile, path: str = "", *, in_index: bool = False) -> Explanation:
+    """Of a file that is left out; ``path``: its own, where another is told of that all in its folder share."""
+    detail = "; ".join(filter(None, (skip.detail, _LEAVING if in_index else "")))
+    return Explanation(path or skip.path, "file", False, in_index, reason=skip.reason, detail=detail)
 
 
-def _reader(store: OpenStore) -> IndexReader | PostgresIndex | None:
+def _wanted(path: str, reader: KeptIndex | None, file: FileRow | None) -> Explanation:
+    """Of a file that is not left out; ``file``: as the index has it."""
+    marks = set(classify(path)) | ({"generated"} if file is not None and file.generated else set())
+    known = file is not None
+    found = Explanation(path, "file", known, known, marks=tuple(sorted(marks)), files=int(known))
+    if file is None or reader is None:
+        return found
+    chunks, symbols, problem = reader.taken_apart(file.blob_id)
+    missing = _MISSING.get(problem, problem) if file.kind == "code" else ""  # prose has none to miss
+    return replace(found, language=file.language, chunks=chunks, symbols=symbols, symbols_missing=missing)
+
+
+def _reader(store: OpenStore) -> KeptIndex | None:
     """None without an index, or with one that is to be built anew."""
-    if isinstance(store, RemoteStore):
-        return store.remote
+    if store.shared is not None:
+        return store.reader
     if not store.exists:
         return None
     store.close_if_replaced()
     try:
         if problem := soundness.problem(store.directory):
             raise IndexDamaged(problem)
-        return store.on_disk
+        return store.reader
     except errors.IndexUnavailable as error:
         damaged = isinstance(error, IndexDamaged)
         store.notes.append(f"{error.message} {store.begun_anew_by} rebuilds it." if damaged else str(error))
         return None
 
 
-def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | PostgresIndex | None) -> Explanation:
-    path = verdict.path
-    known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
-    if verdict.refusal is None:
+def _file(store: OpenStore, verdict: Verdict, reader: KeptIndex | None) -> Explanation:
+    path, refusal = verdict.path, verdict.refusal
+    askable = refusal is None or refusal.reason not in ("outside_root", "undecodable_name")
+    known = reader.file_at(path) if reader is not None and askable else None
+    unchanged = False
+    if refusal is None:
         _, size, stamp = verdict.found[0]
-        state = reader.listed.state_of(path) if reader is not None else None
-        unchanged = is_as_indexed(state, size, stamp)
+        unchanged = is_as_indexed(reader.listed.state_of(path) if reader is not None else None, size, stamp)
         refusal = None if unchanged else _refusal_of_content(store, path, reader)
-        if refusal is None:
-            marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())
-            changed = "" if unchanged else "it changed since it was indexed"
-            found = Explanation(
-                path=path,
-                kind="file",
-                indexed=known is not None,
-                in_index=known is not None,
-                reason="" if unchanged else NOT_YET if known is None else CHANGED,
-                detail=_waiting(store, reader) if known is None else changed,
-                language=known.language if known is not None else "",
-                marks=tuple(sorted(marks)),
-                files=int(known is not None),
-            )
-            found = replace(found, masked=_masks(store, path))
-            return _with_parts(found, reader, known) if reader is not None and known is not None else found
-    else:
-        refusal = verdict.refusal
-    detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known is not None else "")))
-    return Explanation(
-        path=path, kind="file", indexed=False, in_index=known is not None, reason=refusal.reason, detail=detail
-    )
+    if refusal is not None:
+        return _left_out(refusal, path, in_index=known is not None)
+    reason, detail = "", ""
+    if known is None:
+        reason = "" if unchanged else NOT_YET
+        detail = "it is new since the index was brought up to date"
+        if reader is None and store.exists:
+            detail = _BUILT_ANEW
+        elif reader is None or reader.manifest is None:
+            detail = _NO_INDEX
+    elif not unchanged:
+        reason, detail = CHANGED, "it changed since it was indexed"
+    return replace(_wanted(path, reader, known), reason=reason, detail=detail, masked=_masks(store, path))
 
 
 def _masks(store: OpenStore, path: str) -> tuple[tuple[int, str], ...]:
@@ -208,32 +180,13 @@ def _masks(store: OpenStore, path: str) -> tuple[tuple[int, str], ...]:
     return () if isinstance(decoded, SkippedFile) else decoded.masks
 
 
-def _with_parts(found: Explanation, reader: IndexReader | PostgresIndex, file: FileRow) -> Explanation:
-    chunks, symbols, problem = reader.taken_apart(file.blob_id)
-    missing = _MISSING.get(problem, problem) if file.kind == "code" else ""  # prose has none to miss
-    return replace(found, chunks=chunks, symbols=symbols, symbols_missing=missing)
-
-
-def _unaskable(verdict: Verdict) -> bool:
-    """Whether the index cannot have heard of such a path."""
-    return verdict.refusal is not None and verdict.refusal.reason in ("outside_root", "undecodable_name")
-
-
-def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | PostgresIndex | None) -> SkippedFile | None:
+def _refusal_of_content(store: OpenStore, path: str, reader: KeptIndex | None) -> SkippedFile | None:
     """What reading the file brings up; for one whose worker died, what the index remembers."""
     if reader is not None:
         for known, reason, detail in reader.listed.skipped():
             if known == path and reason == "failed":
                 return SkippedFile(path, reason, detail)
     return content_refusal(store.root, path, store.configuration.wanted)
-
-
-def _waiting(store: OpenStore, reader: IndexReader | PostgresIndex | None) -> str:
-    if reader is None and store.exists:
-        return _BUILT_ANEW
-    if reader is None or reader.manifest is None:
-        return _NO_INDEX
-    return "it is new since the index was brought up to date"
 
 
 def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Explanation:

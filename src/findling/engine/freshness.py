@@ -17,12 +17,10 @@ from findling import reading, sources
 from findling.embedding import BUNDLED
 from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
-from findling.engine.remote.store import RemoteStore
-from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import CHECK_PAUSE, WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness, IndexReport, Progress, TreeState
+from findling.model.types import Freshness, IndexReport, OnProgress, Progress, TreeState
 from findling.store import local as stored
 from findling.store.local.schema import FAILED, UNREAD
 
@@ -126,7 +124,7 @@ def freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     store.first_answer = None
-    if isinstance(store, RemoteStore):  # what was published last is what is searched
+    if store.shared is not None:  # what was published last is what is searched
         return "fresh", ""
     for _ in range(ROUNDS):
         store.waiting = ()
@@ -178,7 +176,10 @@ def _freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     store.kept = None
     changes, changed = _look(store, known, tree, None if asked.look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
-    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
+    same = True
+    if unlisted is not None:
+        with store.on_disk.snapshot():
+            same = {(file.path, file.reason) for file in unlisted} == store.on_disk.listed.unlisted()
     embed = asked.embed and store.semantics.mismatch() is None
     deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
@@ -193,7 +194,7 @@ def _freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
     began = time.monotonic()
     try:
-        report = run(
+        report = parts.runs.run(
             store,
             paths=None if many else changed,
             embed=embed,
@@ -210,7 +211,11 @@ def _freshen(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
     if report.complete:
         store.waiting = ()
         return _after(began) if changes.complete else NOT_CHECKED
-    return "stale", f"{count(_left_over(store) if many else len(changed), 'file')} changed"
+    if many:  # those that the run over the whole root had no time for
+        with store.reader.snapshot():
+            manifest = store.reader.manifest
+    left = len(changed) if not many else manifest.pending if manifest else 0
+    return "stale", f"{count(left, 'file')} changed"
 
 
 def _freshen_ref(store: RefStore, asked: Question) -> tuple[Freshness, str]:
@@ -237,31 +242,6 @@ def _freshen_ref(store: RefStore, asked: Question) -> tuple[Freshness, str]:
     if wait_s == 0:
         return "stale", f"not all files of {store.ref.name} are indexed yet"
     return _first_run(store, asked)
-
-
-def _run_over_all(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, *, embed: bool
-) -> IndexReport | None:
-    """A run within the question's time; None where another process writes."""
-    most_s = WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S
-    try:
-        return run(
-            store,
-            paths=None,
-            embed=embed,
-            progress=progress,
-            wait_s=writer_wait_s(deadline, most_s),
-            deadline=deadline,
-        )
-    except errors.IndexBusy:
-        return None
-
-
-def _left_over(store: OpenStore) -> int:
-    """Files that the last run over the whole root had no time for."""
-    with store.reader.snapshot():
-        manifest = store.reader.manifest
-        return manifest.pending if manifest else 0
 
 
 def writer_wait_s(deadline: float | None, most_s: float) -> float:
@@ -306,12 +286,6 @@ def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, T
         if manifest is None or not manifest.complete or store.cut_otherwise:
             return None, None
         return reader.listed.known_files(), reader.listed.tree()
-
-
-def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
-    """(path, reason) of what the last listing left out."""
-    with store.on_disk.snapshot():
-        return store.on_disk.listed.unlisted()
 
 
 def _note_tree(store: OpenStore, tree: TreeState) -> None:
@@ -404,11 +378,19 @@ def _first_run(store: OpenStore, asked: Question) -> tuple[Freshness, str]:
             if worker is not None:
                 worker.end()
             deadline = None if wait_s is None else began + wait_s
-            report = _run_over_all(store, deadline, asked.progress, embed=not asked.text_only or wait_s is not None)
-            if report is not None:
+            most_s = WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S
+            with suppress(errors.IndexBusy):
+                report = parts.runs.run(
+                    store,
+                    paths=None,
+                    embed=not asked.text_only or wait_s is not None,
+                    progress=asked.progress,
+                    wait_s=writer_wait_s(deadline, most_s),
+                    deadline=deadline,
+                )
                 _note(store, report.notes)
-            if report is not None and report.complete:
-                return _after(began)
+                if report.complete:
+                    return _after(began)
         if lacks is not None:
             _note(store, lacks.notes)
             tell(Progress("indexing", 0, len(lacks.files)))
@@ -524,6 +506,6 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
             return
     try:
         with parts.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
-            add_vectors(store, job, 0.0, deadline)
+            parts.runs.add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

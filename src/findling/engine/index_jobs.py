@@ -9,7 +9,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,13 +20,12 @@ from findling.engine.memory import give_back
 from findling.engine.store import CHECK_PAUSE, OpenStore
 from findling.model.errors import FindlingError, NotFound, StorageFull
 from findling.model.plurals import count
-from findling.model.types import Progress
+from findling.model.types import OnProgress
 from findling.store.local.schema import full, is_full
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
 
-    OnProgress = Callable[[Progress], None]
 
 RunMode = Literal["full", "incremental"]
 

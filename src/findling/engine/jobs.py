@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from findling.config.sources import CONFIG_VARIABLE
 from findling.engine.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
 from findling.model.errors import Cancelled, FindlingError, IndexBusy, NotFound
-from findling.model.types import Progress
+from findling.model.types import OnProgress, Progress
 from findling.outbound import certificates
 from findling.store import local as store
 from findling.store.local import layout
@@ -158,7 +158,7 @@ class Records:
         *,
         ref: str = "",
         seldom: bool = False,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> RunningJob:
         """A new job of this process, recorded by now. Raises the errors of a folder that cannot be written.
 
@@ -338,7 +338,7 @@ class RunningJob:
         records: Records,
         job: Job,
         every_s: float | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self.job = job
         self.kept = True
@@ -356,7 +356,7 @@ class RunningJob:
         self.check()
         self._told("running", progress.stage, progress.done, progress.total)
 
-    def indexing(self, begun: int) -> Callable[[Progress], None]:
+    def indexing(self, begun: int) -> OnProgress:
         """Told how far indexing is, it tells that on from ``begun`` percent, and ends it when that was asked for."""
 
         def tell(progress: Progress) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         index_jobs,
         indexer,
         indexes,
+        runs,
         searched,
         state,
         text_search,

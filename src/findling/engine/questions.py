@@ -17,28 +17,28 @@ from findling.engine import parts
 from findling.engine.freshness import Freshened, Question
 from findling.engine.scope import language_id, may_be_asked
 from findling.model import errors, types
+from findling.model.languages import language_of
 from findling.model.types import (
-    Absent,
     Answer,
+    Coverage,
     EdgeResult,
     Freshness,
     MapResult,
     Mode,
-    Progress,
+    OnProgress,
     Query,
     SearchResult,
     SymbolResult,
     TraceResult,
 )
+from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
-    from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
     from findling.model.typed_paths import StrPath
-    from findling.search.passages import DocumentScope
+    from findling.search.documents import DocumentAnswer, DocumentQuery
 
-OnProgress = Callable[[Progress], None]
 
 MOST_STEPS: Final = 10
 """The most steps along callers that an impact can be asked for."""
@@ -90,6 +90,10 @@ class Questions(ABC):
     @abstractmethod
     def paths_meant(self, path: str) -> list[str]:
         """The paths, as answers have them, that a path typed by the user may mean."""
+
+    @abstractmethod
+    def never_indexed(self) -> Coverage:
+        """The coverage of an answer while nothing is indexed yet."""
 
     @abstractmethod
     def freshen(self, asked: Question) -> tuple[Freshness, str]:
@@ -230,37 +234,21 @@ class Questions(ABC):
         asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
         return self._asked(asked, answer, **waiting)
 
-    def ask_documents(
-        self,
-        asked: Question,
-        scope: DocumentScope,
-        question: Callable[[OpenDocuments], _Answer],
-        *,
-        by_meaning: bool,
-        code_too: bool = False,
-        **waiting: Unpack[Waiting],
-    ) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
-        """What ``question`` makes of the documents of a scope, None where nothing is indexed; how fresh the index is;
-        and what of the query occurs in no file. ``by_meaning``: their vectors are compared; ``code_too``: files of code
-        that lack vectors count, too."""
+    def ask_documents(self, query: DocumentQuery, **waiting: Unpack[Waiting]) -> DocumentAnswer:
+        """What documents answer to a query, how fresh the index is, and what of the query occurs in no file."""
 
-        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness, tuple[Absent, ...]]:
-            def found(by_meaning: bool) -> _Answer | None:
-                about = next(iter(asked.files), "")
-                with parts.documents.opened(
-                    answers.searched, scope, by_meaning=by_meaning, code_too=code_too, about=about
-                ) as documents:
-                    return None if documents is None else question(documents)
+        def within(path: str) -> bool:
+            own = language_of(path).kind == "docs" and query.scope.allows_path(path) and lies_in(path, self.scope)
+            return query.code_too or own
 
+        def answer(answers: Answers, fresh: Freshened) -> DocumentAnswer:
             # First: `without_meaning` tells later of the channel opened last, which must be that of the documents.
-            absent = answers.absent(asked.query, fresh) if asked.query else ()
-            try:
-                made = found(by_meaning)
-            except errors.EmbedderUnavailable:  # it stopped answering a moment ago; words still can be compared
-                made = found(False)
-            return made, answers.searched.freshness(fresh)[0], absent
+            absent = answers.absent(query.text, fresh) if query.text else ()
+            return replace(parts.documents.ask(answers.searched, query, fresh), absent=absent)
 
-        return self._asked(asked, answer, **waiting)
+        asked = Question(query.text, embed=query.by_meaning, within=within, files=query.files, line=query.line)
+        found = self._asked(asked, answer, **waiting)
+        return replace(found, pending=self.never_indexed().pending_files) if found.found is None else found
 
     def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
         """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that

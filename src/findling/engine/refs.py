@@ -139,6 +139,7 @@ class RefStore(OpenStore):
     """The store of a commit; it has the configuration and the place of ``base``, its folder's store."""
 
     lasting = True
+    ref: Ref
 
     def __init__(self, base: OpenStore, ref: Ref) -> None:
         super().__init__(replace(base.collection, ref=ref))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from findling.engine import parts
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
-from findling.model.types import IndexReport, Progress, SkippedFile, TreeState
+from findling.model.types import IndexReport, OnProgress, SkippedFile, TreeState
 from findling.store import local as stored
 from findling.store.local import soundness
 from findling.store.local.lock import WriterLock
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.embedding_pass import EmbeddedFile
     from findling.engine.jobs import RunningJob
-    from findling.reading.limits import ChunkLimits
     from findling.reading.pool import Worker
 
-OnProgress = Callable[[Progress], None]
 
 FAILED_SHOWN = 5
 """The most files with failed passages that a report names, one sentence each."""
@@ -65,29 +63,30 @@ def run(
             if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
                 paths = None  # what was to be taken in besides is gone with the old index
             vectors = _made_at_once(store) if at_once and paths is None else None
+
+            def take_in(ahead: Worker | None) -> IndexReport:
+                indexer = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead)
+                return indexer.sync(paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree)
+
             try:
-                report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
-                    paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree
-                )
+                report = take_in(ahead)
             except CutOtherwise:
                 # A second time the error is raised: two processes that disagree would cut all files again and again.
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
-                report = _indexer(store, job, embed=embed, vectors=vectors).sync(
-                    paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree
-                )
+                report = take_in(None)
         store.begins_anew = False
         if paths is None and report.complete:
             soundness.forget_older(store.directory)
         if vectors is not None and report.embedded:
             save_bits(store, vectors, wait_s)
-        embedded = 0
-        failed: list[EmbeddedFile] = []
+        done: list[EmbeddedFile] = []
         if embed and (deadline is None or time.monotonic() < deadline):
             files_only = paths is not None and all((store.root / path).is_file() for path in paths)
-            embedded = add_vectors(store, job, wait_s, deadline, paths if files_only else None, failed.append)
-    notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
+            done, _ = add_vectors(store, job, wait_s, deadline, paths if files_only else None)
+    embedded = sum(file.chunks for file in done)
+    notes = tuple(f"{file.path}: {file.problem}" for file in done if file.failed)
     if len(notes) > FAILED_SHOWN:
         notes = (*notes[:FAILED_SHOWN], f"The same applies to {len(notes) - FAILED_SHOWN:,} more files.")
     return replace(report, embedded=report.embedded + embedded, notes=(*report.notes, *notes))
@@ -140,12 +139,10 @@ def _worker_for(store: OpenStore, paths: Sequence[str] | None, *, vectors: bool)
     if not begins and not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    with reading.start_ahead(_limits(store), vectors=vectors and begins and _made_at_once(store) is not None) as worker:
+    with reading.start_ahead(
+        store.configuration.limits, vectors=vectors and begins and _made_at_once(store) is not None
+    ) as worker:
         yield worker
-
-
-def _limits(store: OpenStore) -> ChunkLimits | None:
-    return store.configuration.limits if store.configuration.chunking else None
 
 
 def _indexer(
@@ -158,7 +155,7 @@ def _indexer(
         options=configuration.wanted,
         on_progress=job,
         workers=configuration.workers,
-        limits=_limits(store),
+        limits=configuration.limits,
         manifest_key=store.manifest_key,
         meanwhile=partial(_open_to_embed, store) if embed and vectors is None else None,
         ahead=ahead,
@@ -189,22 +186,59 @@ def add_vectors(
     wait_s: float,
     deadline: float | None,
     paths: Sequence[str] | None = None,
-    on_file: Callable[[EmbeddedFile], None] = lambda _: None,
-) -> int:
-    """Embed what lacks vectors, among ``paths`` or everywhere; the number of chunks. 0 without an embedder."""
+    *,
+    on_demand: bool = False,
+    anew: bool = False,
+) -> tuple[list[EmbeddedFile], EmbedderUnavailable | None]:
+    """Embed what lacks vectors, among ``paths`` or everywhere: the files that were looked at, and why an embedder gave
+    up on the way.
+
+    ``on_demand``: somebody asked for vectors. Then passages that could not be embedded are tried again, no turn is
+    waited for, and `EmbedderUnavailable` is raised without an embedder. ``anew``: even where nothing changed.
+    """
     store.close_if_replaced()
-    done = 0
-    apart = store.semantics.for_documents()
-    if apart is not None and (documents := documents_to_embed(store, apart, paths)):
-        done += _add_vectors(store, apart, job, wait_s, deadline, documents, on_file)  # quick, so first
-    fingerprint = store.semantics.expected()
-    if fingerprint is None and (embedder := store.semantics.embedder()) is not None:
-        fingerprint = embedder.fingerprint
-    if fingerprint is None or not _lacks_vectors(store, fingerprint, paths):
-        return done
-    if (embedder := store.semantics.embedder()) is not None:
-        done += _add_vectors(store, embedder, job, wait_s, deadline, paths, on_file)
-    return done
+    semantics = store.semantics
+    passes: list[tuple[Embedder, Sequence[str] | None]] = []
+    apart, every = semantics.for_documents(), set[str]()
+    if apart is not None:
+        documents = documents_to_embed(store, apart, paths, failed_too=on_demand, anew=anew)
+        if documents:
+            passes.append((apart, documents))  # quick, so first
+        every.update(documents_to_embed(store, apart, paths, anew=True))
+    if on_demand:
+        if paths is None or not every.issuperset(paths):
+            passes.append((semantics.required(), paths))
+    else:
+        fingerprint = semantics.expected()
+        if fingerprint is None and (embedder := semantics.embedder()) is not None:
+            fingerprint = embedder.fingerprint
+        lacks = fingerprint is not None and _lacks_vectors(store, fingerprint, paths)
+        if lacks and (embedder := semantics.embedder()) is not None:
+            passes.append((embedder, paths))
+    done: list[EmbeddedFile] = []
+    problem: EmbedderUnavailable | None = None
+    for embedder, among in passes:
+        with nullcontext(True) if on_demand else _turn("embedding", store, job, deadline) as mine:
+            if not mine:  # text and names are searched; `Semantics.problem` says why not more
+                continue
+            try:
+                parts.embedding_pass.embed(
+                    lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
+                    store.on_disk,
+                    store.source,
+                    embedder,
+                    max_bytes=store.configuration.wanted.max_bytes,
+                    paths=among,
+                    deadline=deadline,
+                    on_progress=job,
+                    anew=anew,
+                    failed_too=on_demand,
+                    on_file=done.append,
+                )
+            except EmbedderUnavailable as error:
+                problem = error
+            save_bits(store, embedder.fingerprint, wait_s)
+    return done, problem
 
 
 def _lacks_vectors(store: OpenStore, fingerprint: Fingerprint, paths: Sequence[str] | None) -> bool:
@@ -230,57 +264,6 @@ def documents_to_embed(
         if not anew and model_id is not None:
             documents &= {path for _, _, path, _ in reader.models.unembedded(model_id, failed_too=failed_too)}
     return sorted(documents if paths is None else documents.intersection(paths))
-
-
-def _add_vectors(
-    store: OpenStore,
-    embedder: Embedder,
-    job: RunningJob,
-    wait_s: float,
-    deadline: float | None,
-    paths: Sequence[str] | None,
-    on_file: Callable[[EmbeddedFile], None],
-) -> int:
-    done = 0
-
-    def told(file: EmbeddedFile) -> None:
-        nonlocal done
-        done += file.chunks
-        on_file(file)
-
-    with _turn("embedding", store, job, deadline) as mine:
-        if mine:  # without it text and names are searched; `Semantics.problem` says why not more
-            _embed(store, embedder, job, wait_s, paths, told, deadline=deadline)
-    return done
-
-
-def _embed(
-    store: OpenStore,
-    embedder: Embedder,
-    job: RunningJob,
-    wait_s: float,
-    paths: Sequence[str] | None,
-    on_file: Callable[[EmbeddedFile], None],
-    **how: Any,
-) -> EmbedderUnavailable | None:
-    """`embedding_pass.embed`, and the file of sign bits after it; why the embedder gave up on the way."""
-    problem = None
-    try:
-        parts.embedding_pass.embed(
-            lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
-            store.on_disk,
-            store.source,
-            embedder,
-            max_bytes=store.configuration.wanted.max_bytes,
-            paths=paths,
-            on_progress=job,
-            on_file=on_file,
-            **how,
-        )
-    except EmbedderUnavailable as error:
-        problem = error
-    save_bits(store, embedder.fingerprint, wait_s)
-    return problem
 
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
@@ -329,28 +312,14 @@ def paths_below(store: OpenStore, folder: str) -> list[str]:
         return [file.path for file in reader.all_files(prefix=folder)] or ([own.path] if own else [])
 
 
-def reembed(
-    store: OpenStore, paths: Sequence[str] | None, *, anew: bool, progress: Callable[[Progress], None] | None
-) -> VectorReport:
+def reembed(store: OpenStore, paths: Sequence[str] | None, *, anew: bool, progress: OnProgress | None) -> VectorReport:
     """Bring the vectors of these indexed files (None: all) up to date, or make them ``anew`` though nothing changed.
 
     Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
     embedder.
     """
-    store.close_if_replaced()
-    passes: list[tuple[Embedder, Sequence[str] | None]] = []
-    apart = store.semantics.for_documents()
-    if apart is not None:
-        passes.append((apart, documents_to_embed(store, apart, paths, failed_too=True, anew=anew)))
-    every = set(documents_to_embed(store, apart, paths, anew=True)) if apart is not None else set()
-    if paths is None or not every.issuperset(paths):
-        passes.append((store.semantics.required(), paths))
-    done: list[EmbeddedFile] = []
-    problem: EmbedderUnavailable | None = None
     with parts.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
-        for embedder, among in passes:
-            gave_up = _embed(store, embedder, job, WRITER_WAIT_S, among, done.append, anew=anew, failed_too=True)
-            problem = gave_up or problem
+        done, problem = add_vectors(store, job, WRITER_WAIT_S, None, paths, on_demand=True, anew=anew)
     touched = {file.path for file in done}
     return VectorReport(
         embedded=tuple(file.path for file in done if not file.problem),

@@ -63,6 +63,10 @@ class OpenCollection(Struct, frozen=True):
     def path(self, path: str) -> str:
         return f"{self.name}/{path}" if self.name else path
 
+    def inner(self, path: str) -> str:
+        """A path of an answer as the collection has it."""
+        return path.removeprefix(f"{self.name}/") if self.name else path
+
     def said(self, note: str) -> str:
         """A note about this collection, with its name in front."""
         return f"{self.name}: {note}" if self.name else note
@@ -299,7 +303,7 @@ class _JoinedFiles:
 
     def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | SkippedFile | None:
         at, blob_id = self._index.part_of(ref.blob_id)
-        path = ref.path.removeprefix(f"{self._collections[at].name}/")
+        path = self._collections[at].inner(ref.path)
         return self._sources[at].read(replace(ref, path=path, blob_id=blob_id), of_use)
 
 

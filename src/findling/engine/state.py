@@ -14,7 +14,6 @@ from findling import sources
 from findling.engine import parts, remote
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
-from findling.engine.remote.store import SCHEMA_VERSION, RemoteStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
@@ -114,10 +113,10 @@ class Health(Struct, frozen=True):
 
 def health(store: OpenStore) -> Health:
     """Looks at what is on disk, and changes nothing."""
-    if isinstance(store, RemoteStore):
-        silent = store.problem()
+    if (shared := store.shared) is not None:
+        silent = shared.problem()
         words = str(silent or "")
-        return Health(silent, words, words, "compatible", SCHEMA_VERSION)
+        return Health(silent, words, words, "compatible", shared.schema_version)
     gone = None
     if not store.root.is_dir():
         gone = errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
@@ -171,8 +170,8 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
-    if isinstance(store, RemoteStore):
-        return _remote_status(store)
+    if store.shared is not None:
+        return _read_status(store)
     store.notes += parts.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)
@@ -214,39 +213,9 @@ def unanswered(store: OpenStore, problem: str) -> Status:
     return _no_status(store, "failed", [problem])
 
 
-def _remote_status(store: RemoteStore) -> Status:
-    """The state of a view in a shared store."""
-    embedder = store.semantics.embedder()
-    engine = store.engine if not store.configuration.person else None  # where it is concerns no user
-    reader = store.remote
-    with reader.snapshot():
-        manifest, totals = reader.manifest, reader.totals
-        found = _no_status(store, "ready" if manifest else "not_indexed", ())
-        return replace(
-            found,
-            store=store.database.url,
-            freshness="fresh" if manifest and not store.late else "stale",
-            schema_version=SCHEMA_VERSION,
-            coverage=coverage_of(store, reader.models.id_of(embedder.fingerprint.id) if embedder else None),
-            symbols=totals.symbols,
-            languages=reader.languages(),
-            model=embedder.fingerprint.id if embedder else "",
-            bytes_indexed=totals.size,
-            bytes_on_disk=0,
-            last_indexed_at=manifest.synced_at if manifest else "",
-            skipped=tuple(SkippedFile(*row) for row in reader.left_out()),
-            notes=(
-                *found.notes,
-                *([store.late] if store.late else ()),
-                *([store.semantics.problem] if store.semantics.problem else ()),
-                *([f"Milvus: {remote.said_of(store.database, engine)}"] if engine else ()),
-            ),
-        )
-
-
 def _read_status(store: OpenStore) -> Status:
     notes: list[str] = []
-    reader = store.on_disk
+    reader = store.reader
     embedder = store.semantics.embedder()
     with reader.snapshot():
         manifest = reader.manifest
@@ -256,38 +225,42 @@ def _read_status(store: OpenStore) -> Status:
         model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else reader.models.latest()
         totals = reader.listed.totals()
         covered = coverage_of(store, model_id)
-        cut_otherwise = store.cut_otherwise
+        cut_otherwise = "" if store.shared else store.cut_otherwise
         known = reader.listed.known_files()
-        skipped = tuple(SkippedFile(*row) for row in reader.listed.skipped())
-        languages = reader.listed.languages()
-    if isinstance(store, RefStore):
+        found = replace(
+            _no_status(store, "ready" if manifest.complete else "indexing", ()),
+            coverage=covered,
+            symbols=totals["symbols"],
+            languages=reader.listed.languages(),
+            model=embedder.fingerprint.id if embedder else "",
+            bytes_indexed=totals["bytes"],
+            last_indexed_at=manifest.synced_at,
+            skipped=tuple(SkippedFile(*row) for row in reader.listed.skipped()),
+        )
+    changed = 0
+    if (shared := store.shared) is not None:
+        notes += [shared.late] if shared.late else []
+        if shared.engine and not shared.configuration.person:  # where it is concerns no user
+            notes.append(f"Milvus: {remote.said_of(shared.database, shared.engine)}")
+    elif isinstance(store, RefStore):
         changed = int(not up_to_date(store))
         notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
     else:
         changes = sources.discovery.check(store.root, known, store.configuration.wanted, None)
         paths = to_look_at(store.root, changes, known)
         changed = len(paths)
-        notes += [note for note in changes.notes if note not in store.notes]
+        notes += [note for note in changes.notes if note not in found.notes]
         notes += _waiting(store, changed, sum(path not in known for path in paths))
-    notes += _unfinished(store, covered)
-    when = _by_whom(store)
+    if shared is None:
+        notes += _unfinished(store, covered)
     if cut_otherwise:
-        notes.append(f"{cut_otherwise}; {when} rebuilds the index.")
-    return Status(
-        root=str(store.root),
-        store=str(store.directory),
-        indexing_status="ready" if manifest.complete else "indexing",
-        freshness="stale" if changed or cut_otherwise or not manifest.complete else "fresh",
-        schema_version=FORMAT_VERSION,
-        coverage=covered,
-        symbols=totals["symbols"],
-        languages=languages,
-        model=embedder.fingerprint.id if embedder else "",
-        bytes_indexed=int(totals["bytes"]),
-        bytes_on_disk=reader.bytes_on_disk(),
-        last_indexed_at=manifest.synced_at,
-        skipped=skipped,
-        notes=(*store.take_notes(), *notes, *([store.semantics.problem] if store.semantics.problem else ())),
+        notes.append(f"{cut_otherwise}; {_by_whom(store)} rebuilds the index.")
+    stale = changed or store.late or cut_otherwise or not manifest.complete
+    problem = [store.semantics.problem] if store.semantics.problem else []
+    return replace(
+        found,
+        freshness="stale" if stale else "fresh",
+        notes=(*found.notes, *store.take_notes(), *notes, *problem),
     )
 
 
@@ -378,11 +351,12 @@ def _on_the_way(path: str) -> Iterator[str]:
 
 
 def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequence[str]) -> Status:
-    version = soundness.format_of(store.directory) if store.exists else None
+    shared = store.shared
+    version = shared.schema_version if shared else soundness.format_of(store.directory) if store.exists else None
 
     return Status(
         root=str(store.root),
-        store=str(store.directory),
+        store=shared.database.url if shared else str(store.directory),
         indexing_status=indexing_status,
         freshness="stale",
         schema_version=FORMAT_VERSION if version is None else version,
@@ -391,7 +365,7 @@ def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequenc
         languages={},
         model="",
         bytes_indexed=0,
-        bytes_on_disk=layout.bytes_on_disk(store.directory),
+        bytes_on_disk=0 if shared else layout.bytes_on_disk(store.directory),
         last_indexed_at="",
         notes=(*store.take_notes(), *notes),
     )

@@ -32,7 +32,8 @@ from findling.store.protocols import Index, KeptIndex
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.first_answers import FirstAnswer, Kept
-    from findling.model.collection import Collection
+    from findling.engine.remote.store import RemoteStore
+    from findling.model.collection import Collection, Ref
     from findling.sources.selection import Found
 
 WRITER_WAIT_S = 30.0
@@ -64,8 +65,8 @@ class OpenStore:
     """
 
     lasting: ClassVar[bool] = False
-    far: ClassVar[bool] = False
-    """Whether it takes a round trip over a network to ask the index anything."""
+    ref: Ref | None = None
+    """What is searched in place of the files on disk."""
     late: str = ""
     """How what is searched lags behind what was published, and what helps; '' where it does not."""
     missing: tuple[str, ...] = ()
@@ -103,6 +104,12 @@ class OpenStore:
         """What was read for earlier questions, while the index is not ready."""
         self.damage = ""
         """The damage that a question found in the open index and was not allowed to repair."""
+
+    @property
+    def shared(self) -> RemoteStore | None:
+        """This store, where it is one that machines share: each question to its index is a round trip. None for an
+        index on this machine."""
+        return None
 
     @property
     def directory(self) -> Path:

@@ -13,7 +13,7 @@ import os
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,7 @@ from findling.model.errors import InvalidInput, NotFound, StorageFull
 from findling.model.languages import language_of
 from findling.model.marks import looks_secret
 from findling.model.plurals import count
-from findling.model.types import Progress
+from findling.model.types import OnProgress, Progress
 from findling.outbound.files import NotRead, RootFiles
 from findling.outbound.git import GitOutput, run_git
 from findling.reading.pool import DocFinder
@@ -309,8 +309,6 @@ class _Asked(NamedTuple):
     text: str
     documented: Documented
 
-
-OnProgress = Callable[[Progress], None]
 
 _Listed = tuple[str, int, int]
 """A file's path, its size and when it was changed."""

@@ -1,6 +1,6 @@
 """Plots of an evaluation, drawn by matplotlib (`pip install 'findling[eval]'`).
 
-The same numbers give the same bytes. Must not know files: what is returned is what belongs into one of each form.
+The same numbers give the same bytes. Must not know files: each plot is returned as the bytes of an SVG and of a PNG.
 """
 
 from __future__ import annotations

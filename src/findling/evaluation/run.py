@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO, cast
@@ -21,7 +21,7 @@ from findling.engine import Engine, open_chosen
 from findling.evaluation.judged import Answer, Judged, answer_of
 from findling.model.collection import of_folder
 from findling.model.errors import ConfigError, FindlingError, InvalidInput, NotFound, StorageFull
-from findling.model.types import LOW_CONFIDENCE, MODES, Mode, Progress, SearchResult
+from findling.model.types import LOW_CONFIDENCE, MODES, Mode, OnProgress, Progress, SearchResult
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -241,7 +241,7 @@ def nothing_above(root: Path) -> Iterator[None]:
 
 
 def ask(
-    engine: Engine, queries: Sequence[Judged], *, mode: Mode, limit: int, progress: Callable[[Progress], None]
+    engine: Engine, queries: Sequence[Judged], *, mode: Mode, limit: int, progress: OnProgress
 ) -> Iterator[dict[str, Any]]:
     """One line of a run per query. The index is taken as it is: bring it up to date before."""
     for done, query in enumerate(queries):

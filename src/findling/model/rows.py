@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from findling.model import tokenizer
-from findling.model.reading import Symbol
+from findling.model.reading import Coding, Symbol, row_bytes
 from findling.model.remembered import remembered
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import SYMBOL_KINDS
@@ -44,6 +44,24 @@ class FileRow(NamedTuple):
     def converted(self) -> bool:
         """Whether its text was converted (from a PDF) and is kept in the index (`IndexReader.doc_text`)."""
         return self.other_encoding == CONVERTED
+
+
+class ModelRow(NamedTuple):
+    """A model that made vectors. ``docs``: whether documents are to have some. ``chunks``: how many have one, where
+    that is known with the model."""
+
+    model_id: int
+    fingerprint: str
+    name: str
+    dimensions: int
+    coding: Coding
+    docs: bool
+    chunks: int = 0
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of one vector as it is kept."""
+        return row_bytes(self.dimensions, self.coding)
 
 
 class SymbolRow(NamedTuple):

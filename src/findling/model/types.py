@@ -144,6 +144,10 @@ class Progress(Struct, frozen=True):
     total: int
 
 
+OnProgress = Callable[[Progress], None]
+"""Told how far something is; may raise `errors.Cancelled`, which ends it."""
+
+
 class IndexReport(Struct, frozen=True):
     """What a run of the indexer did. ``changed``: files that it took in, new ones among them. ``failed`` files cost
     themselves only; each carries its reason."""
@@ -251,9 +255,10 @@ class GrepOptions(TypedDict, total=False):
     from the root, instead of all that the engine was opened for. ``path_globs``: as for a search. ``within``: a test
     that the path of a file has to pass, too. ``language``: its id, name or alias, or several,
     ``!`` before one that is left out. ``tests``: False leaves out files that are tests. ``context``: lines around
-    each match, or ``before`` and ``after``; ``definitions``: the whole definition around it. ``per_file``: most
-    lines of one file. ``replacement``: what takes the place of each match in what is answered, with ``$1`` for a
-    group. ``spans``: most columns that are kept of one line; ``offsets``: with the place of each line in its text.
+    each match, or ``before`` and ``after``; ``definitions``: the whole definition around it, in tests unless
+    ``test_definitions`` is False. ``per_file``: most lines of one file. ``replacement``: what takes the place of each
+    match in what is answered, with ``$1`` for a group. ``spans``: most columns that are kept of one line; ``offsets``:
+    with the place of each line in its text.
 
     ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; then ``limit`` is
     of files. ``cpu_s``: the processor's time for an expression, beyond what going through the text takes;
@@ -274,6 +279,7 @@ class GrepOptions(TypedDict, total=False):
     before: int
     after: int
     definitions: bool
+    test_definitions: bool
     per_file: int
     stop_at_limit: bool
     replacement: str | None

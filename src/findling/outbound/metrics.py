@@ -19,18 +19,18 @@ Labels = tuple[tuple[str, str], ...]
 _lock = threading.Lock()
 _counts: dict[tuple[str, Labels], float] = {}
 _times: dict[str, list[float]] = {}
-"""By stage how many took as long as each bound at the most, all, and their seconds together."""
+"""For each stage: how many answers took at most each bound, how many there were, and their seconds in total."""
 
 
 def count(name: str, **labels: str) -> None:
-    """Something happened once more. ``labels`` take few values."""
+    """Add one to a counter. ``labels`` take few values."""
     key = name, tuple(sorted(labels.items()))
     with _lock:
         _counts[key] = _counts.get(key, 0) + 1
 
 
 def took(stage: str, seconds: float) -> None:
-    """A stage of an answer took so long."""
+    """Add the time of one stage of an answer."""
     with _lock:
         row = _times.setdefault(stage, [0.0] * (len(BOUNDS_S) + 2))
         for place in range(bisect_left(BOUNDS_S, seconds), len(BOUNDS_S) + 1):
@@ -40,7 +40,7 @@ def took(stage: str, seconds: float) -> None:
 
 @contextmanager
 def timed(stage: str) -> Iterator[None]:
-    """A block whose time is a stage's."""
+    """Measure a block as one stage of an answer."""
     began = time.perf_counter()
     try:
         yield

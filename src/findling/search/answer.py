@@ -124,7 +124,7 @@ TEXT_SHARE = 0.25
 FURTHER_SHARE, LINE_FRAME = 0.2, 4
 """The most of a brief answer that the lines of its further places take, and what is written around each line."""
 
-BODY_FRAME = 66
+BODY_FRAME = 8
 """What is written around a text beside the line of its place."""
 
 SURE = 0.2

@@ -31,6 +31,12 @@ HEAD_LINES = 3
 EXITS = 4
 """Lines of a long definition that say what becomes of it."""
 
+_PARAGRAPH = re.compile(r"\s*(?:[*/]+\s*)?(?:@\w|$)")
+"""A line that ends the first paragraph of a documentation: an empty one, or one of a parameter."""
+
+FOLDED = 2
+"""Lines of documentation that are worth leaving out: more than the line that says so."""
+
 _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 _SIGNATURE_END = re.compile(r":\s*(?:#.*)?$")
 
@@ -153,11 +159,13 @@ def make_body(
     first = snippet.start_line if last - start >= LINES and start <= snippet.start_line <= last else start
     longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
     within = max(longer, key=lambda symbol: symbol.start_line, default=None)
-    worth = [*_heads(longer), *code_first(file, range(first, last + 1)), *range(start, first)]
+    told = documentation(file, range(start, last + 1))
+    code = (number for number in range(first, last + 1) if number not in told)
+    worth = [*_heads(longer), *code, *told, *range(start, first)]
     worth += _constants(file, symbols, range(start, last + 1))
 
-    def there() -> list[int]:
-        return [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have become shorter
+    def there() -> list[int]:  # the file may have become shorter
+        return [number for number in dict.fromkeys(worth) if number <= len(file)]
 
     ends = [len(there())]
     if within is not None and within.kind in CALLABLE:
@@ -191,9 +199,23 @@ def _by_terms(
     return sorted(spans, key=value, reverse=True)
 
 
-def code_first(file: Sequence[str], lines: range) -> list[int]:
-    """The lines of a definition, those of a docstring but its first one last: where there is no room for all, what is
-    done tells more than how it is to be called."""
+def documentation(file: Sequence[str], lines: range) -> range:
+    """The lines of a definition that document it, but for their first paragraph: those of a docstring, or of the
+    comment that it begins with. Where code is asked for, what is done tells more than how it is to be called."""
+    begin = next((number for number in lines[:DOCSTRING_WITHIN] if file[number - 1].strip()), lines.stop)
+    comment = file[begin - 1].lstrip()[:3] if begin < lines.stop else ""
+    if comment[:2] == "/*":
+        end = next((number for number in range(begin, lines.stop) if "*/" in file[number - 1]), 0)
+    elif comment[:2] == "//":
+        end = next((number for number in range(begin, lines.stop) if file[number - 1].lstrip()[:2] != "//"), 1) - 1
+    else:
+        begin, end = _docstring(file, lines)
+    first = next((number for number in range(begin + 1, end) if _PARAGRAPH.match(file[number - 1])), end + 1)
+    return range(first, end + 1) if end - first >= FOLDED else range(0)
+
+
+def _docstring(file: Sequence[str], lines: range) -> tuple[int, int]:
+    """The first and last line of the docstring of a definition or a file; (0, 0) without one of several lines."""
     at_top, signed = lines.start == 1, False
     for begin in lines[:DOCSTRING_WITHIN]:
         line = file[begin - 1]
@@ -201,16 +223,12 @@ def code_first(file: Sequence[str], lines: range) -> list[int]:
             continue
         if (at_top or signed) and (found := _DOCSTRING.match(line)):
             mark = found[1]
-            if mark in line[found.end() :]:
-                break
-            end = next((number for number in range(begin + 1, lines.stop) if mark in file[number - 1]), None)
-            if end is None:
-                break
-            return [*range(lines.start, begin + 1), *range(end + 1, lines.stop), *range(begin + 1, end + 1)]
+            ends = (number for number in range(begin + 1, lines.stop) if mark in file[number - 1])
+            return (0, 0) if mark in line[found.end() :] else (begin, next(ends, 0))
         if signed:  # a string further down is none, and its end is like a beginning
             break
         at_top, signed = False, _SIGNATURE_END.search(line) is not None
-    return list(lines)
+    return 0, 0
 
 
 def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: SymbolHit) -> Body:
@@ -218,7 +236,15 @@ def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: Symb
     lines = range(hit.start_line, min(hit.end_line, len(file)) + 1)
     if hit.kind == LINES_KIND:
         return Body(file, lines, hit.end_line)
-    return Body(file, list(dict.fromkeys((*code_first(file, lines), *_constants(file, symbols, lines)))), hit.end_line)
+    told = _documentation(file, symbols)
+    code = (number for number in lines if number not in told)
+    return Body(file, list(dict.fromkeys((*code, *_constants(file, symbols, lines)))), hit.end_line)
+
+
+def _documentation(file: Sequence[str], symbols: Sequence[SymbolRow]) -> set[int]:
+    """The lines that document the definitions of a file."""
+    spans = (range(symbol.start_line, min(symbol.end_line, len(file)) + 1) for symbol in symbols)
+    return {number for span in spans for number in documentation(file, span)}
 
 
 def _constants(file: Sequence[str], symbols: Sequence[SymbolRow], lines: range) -> list[int]:

@@ -33,7 +33,7 @@ DEFAULT_TIME_LIMIT_S = 30.0
 #: Processor time that an expression may take beyond the time for reading the text.
 DEFAULT_CPU_S = 2.0
 #: Processor time for reading the text; an expression that matches every word needs as much.
-CPU_S_PER_BYTE = 1e-7
+CPU_S_PER_BYTE = 2e-7
 #: The part of an expression's processor time that one file may take: other files may be harmless.
 FILE_SHARE = 0.25
 #: The most text that a search reads.
@@ -85,7 +85,8 @@ class GrepRequest(Struct, frozen=True):
     ``pattern``: an expression, or several of which any may match. ``inverted``: the lines that do not match.
     ``multiline``: matches may span lines. ``limit``: most lines to return, 0 for all. Counting goes on past it unless
     ``stop_at_limit``. ``per_file``: most lines of one file to find, 0 for all. ``before`` and ``after``: lines around
-    each match; ``definitions``: instead, the definition that it stands in, of a long one what is near the match.
+    each match; ``definitions``: instead, the definition that it stands in, of a long one what is near the match, and of
+    tests only with ``test_definitions``.
     ``replacement``: what takes the place of each match, with ``$1`` for a group. ``spans``: most columns that are kept
     of a line; ``offsets``: with the place of each line in its text.
 
@@ -103,6 +104,7 @@ class GrepRequest(Struct, frozen=True):
     before: int = 0
     after: int = 0
     definitions: bool = False
+    test_definitions: bool = True
     limit: int = 0
     per_file: int = 0
     stop_at_limit: bool = False
@@ -206,10 +208,10 @@ def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]
 _FIRST_LINE = Wanted(lines=1, stop_when_full=True)
 
 
-WHOLE_LINES = 120
+WHOLE_LINES = 60
 """A definition of at most so many lines is shown whole around a match."""
 
-SIDE_LINES = 20
+SIDE_LINES = 10
 """Of a longer one, the lines that are shown on each side of a match."""
 
 
@@ -264,6 +266,7 @@ class Grep:
         self._seen = self._gone = self._left = self._unindexed = self._bytes_read = 0
         self._returned = 0  # lines that were found, or files if only files are counted
         self._shows_masks = False
+        self._folds_tests = False
         self._stop_reason: Literal["", "limit", "time", "processor", "text"] = ""
         self._finished = False
         self._started = time.monotonic()
@@ -455,7 +458,10 @@ class Grep:
         stops = request.stop_at_limit or most == per_file
         reach = self._wanted.reach
         if request.definitions and self._definitions is not None:
-            reach = _around_lazily(self._definitions, ref, data)
+            if request.test_definitions or "test" not in path_flags(ref.path):
+                reach = _around_lazily(self._definitions, ref, data)
+            else:
+                self._folds_tests = True
         return replace(self._wanted, lines=most, stop_when_full=most is not None and stops, reach=reach)
 
     def _notes(self, counted: int) -> Iterable[str]:
@@ -480,6 +486,8 @@ class Grep:
             )
         if self._shows_masks:
             yield WHAT_MASKS_ARE
+        if self._folds_tests and self._returned:
+            yield "Of tests only the lines that match are shown; name their folder to see the definitions around them."
         if self._slow_files:
             yield (
                 "The expression backtracks too much and was cut by its limit of processor time; repeats inside "

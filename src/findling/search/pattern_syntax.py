@@ -1,9 +1,10 @@
 """The syntax tree of a regular expression: parsed, bounded, and written out again so that it stays within a line.
 
-The tree is the standard library's own, so a pattern means what `re` says it means. Writing it out again does three
-things that flags cannot: classes such as ``\\s`` and ``[^a]`` never match a line break (lines are searched one at a
-time, though a whole file is scanned at once); both engines get the same meaning of ``\\w``, ``\\d``, ``\\s`` and
-``\\b``; and syntax that only one engine knows never reaches it. Knows nothing of files or trigrams.
+The tree is the standard library's own, so a pattern means what `re` says it means. It is written out again for
+`regex`, which obeys a time limit. That does three things that flags cannot: classes such as ``\\s`` and ``[^a]`` never
+match a line break (lines are searched one at a time, though a whole file is scanned at once); ``\\w``, ``\\d``,
+``\\s`` and ``\\b`` mean what they mean to `re`; and syntax that only `regex` knows never reaches it. Knows nothing of
+files or trigrams.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Iterable
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from findling.model.errors import InvalidPattern, OtherSyntax
 
@@ -72,7 +73,6 @@ def _refuse_other_syntax(pattern: str, *, verbose: bool) -> None:
         )
 
 
-Dialect = Literal["re", "regex"]
 #: The standard parser's nodes: a sequence of (operation, argument).
 Nodes = Iterable[tuple[Any, Any]]
 
@@ -83,7 +83,6 @@ MAX_EXPANDED_NODES = 100_000
 
 _NEWLINE = 10
 REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
-SINGLE_CHARACTERS = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
 # What str.isspace() accepts, which is what \s means, without the line break.
 _SPACE = "\\t\\x0b-\\r\\x1c-\\x1f \\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ASCII_SPACE = "\\t\\x0b-\\r "
@@ -104,6 +103,7 @@ def parse(pattern: str, *, multiline: bool = False) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "possible nested set": it is taken as the standard library takes it
+            re.compile(pattern)  # which refuses more than parsing does
             tree = _parser.parse(pattern)
     except re.error as error:
         where = "" if error.pos is None else f" at position {error.pos}"
@@ -229,10 +229,9 @@ def _line_break_position(pattern: str) -> int | None:
 
 
 class Style(NamedTuple):
-    """How an expression is written: for which engine; whether its classes are ASCII's; whether it may match beyond a
-    line (``multiline``), and ``.`` a line break (``dotall``, which then counts)."""
+    """How an expression is written: whether its classes are ASCII's; whether it may match beyond a line
+    (``multiline``), and ``.`` a line break (``dotall``, which then counts)."""
 
-    dialect: Dialect
     ascii_only: bool = False
     multiline: bool = False
     dotall: bool = False
@@ -245,13 +244,11 @@ class Style(NamedTuple):
 
 def word_class(style: Style) -> str:
     """What ``\\w`` means, to be put inside brackets."""
-    if style.dialect == "re":
-        return "\\w"
     return _ASCII_WORD if style.ascii_only else "\\p{L}\\p{N}_"
 
 
 def write(nodes: Nodes, style: Style) -> str:
-    """The expression as source for an engine, to be compiled with MULTILINE (plus IGNORECASE, ASCII if set)."""
+    """The expression as source for `regex`, to be compiled with MULTILINE (plus IGNORECASE if set)."""
     return "".join(_write_node(op, argument, style) for op, argument in nodes)
 
 
@@ -309,11 +306,7 @@ def _write_group(argument: Any, style: Style) -> str:
     source = write(body, inner)
     if group is not None:
         return f"({source})"
-    flags = "i" if added & re.IGNORECASE else ""
-    if style.dialect == "re":  # the other engine has its classes written out instead
-        flags += "a" if added & re.ASCII else "u" if added & re.UNICODE else ""
-    if removed & re.IGNORECASE:
-        flags += "-i"
+    flags = ("i" if added & re.IGNORECASE else "") + ("-i" if removed & re.IGNORECASE else "")
     return f"(?{flags}:{source})"
 
 
@@ -324,8 +317,6 @@ def _write_anchor(where: Any, style: Style) -> str:
         return "^"
     if where in (ops.AT_END, ops.AT_END_STRING):
         return "$"
-    if style.dialect == "re":
-        return "\\b" if where is ops.AT_BOUNDARY else "\\B"
     word = f"[{word_class(style)}]"
     if where is ops.AT_BOUNDARY:
         return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
@@ -336,7 +327,7 @@ def _write_set(items: list[tuple[Any, Any]], style: Style) -> str:
     space = _ASCII_SPACE if style.ascii_only else _SPACE
     classes = {
         ops.CATEGORY_SPACE: space + ("\\n" if style.multiline else ""),
-        ops.CATEGORY_DIGIT: "\\d" if style.dialect == "re" else "0-9" if style.ascii_only else "\\p{Nd}",
+        ops.CATEGORY_DIGIT: "0-9" if style.ascii_only else "\\p{Nd}",
         ops.CATEGORY_WORD: word_class(style),
     }
     complements = {

@@ -29,7 +29,7 @@ KIND_WEIGHTS = {
 """How likely a definition of this kind is what a bare name asks for."""
 
 SPELLING_FIT = 0.75
-"""How far another spelling is the name asked for: ``retry_policy`` asked, ``RetryPolicy`` found."""
+"""What a definition in another spelling is worth: ``retry_policy`` asked, ``RetryPolicy`` found."""
 
 COMPOUND = 0.5
 """Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
@@ -38,7 +38,7 @@ QUALIFIED = 2.0
 """``Outer.inner`` asked, and this is the one in ``Outer``, which counts more than ``Outer`` itself."""
 
 ELSEWHERE_FIT = 0.25
-"""How far an ``inner`` of something else is that one, where there is one in ``Outer``."""
+"""What an ``inner`` of something else is worth, where ``Outer`` has one."""
 
 BEGINNING, WORD, INSIDE = 0.8, 0.6, 0.3
 """``Parser`` asked: ``ParserError``, ``ArgParser``, and letters inside a word, which are seldom meant."""

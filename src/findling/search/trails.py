@@ -34,7 +34,7 @@ MOST_CALLS = 12
 """The most calls on one way."""
 
 FAR: Mapping[Grade, float] = {"certain": 1.0, "likely": 1.1, "possible": 3.0}
-"""How far a call leads: a sure detour is better than a guess."""
+"""What a call costs on the way, by how sure it is: a sure detour is better than a guess."""
 
 _NO_CALL = frozenset(("type", "inherit"))
 

@@ -31,8 +31,8 @@ LIST_TIMEOUT_S = 60.0
 _IGNORE_BYTES = 1 << 20
 """The most bytes that are read of an ignore file, as on disk."""
 
-_FILE_MODES = (b"100644", b"100755", b"100664")
-_LINK, _SUBMODULE = b"120000", b"160000"
+FILE_MODES = (b"100644", b"100755", b"100664")
+LINK, _SUBMODULE = b"120000", b"160000"
 
 _UNKNOWN = NotRead("not_found", "git knows no such file")
 _NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a partial or shallow clone")
@@ -207,7 +207,9 @@ class Tree(NamedTuple):
     skipped: list[SkippedFile]
 
 
-class _Listed(NamedTuple):
+class Listed(NamedTuple):
+    """What git says of a path of a commit. ``size`` is None where the content is not in the clone."""
+
     mode: bytes
     git_id: str
     size: int | None
@@ -215,16 +217,16 @@ class _Listed(NamedTuple):
 
 def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
     """The files of a commit in a folder, judged as tracked files on disk are. Raises `RefNotIndexed`."""
-    listed = _listed(root, commit)
+    every = listed(root, commit)
     selection = Selection(os.path.realpath(root), options)
     skipped: list[SkippedFile] = []
     with RefFiles(root, commit) as own:
-        rules = _own_rules(root, own, listed)
-        places = {path: selection.tracked_place(path, rules) for path in listed}
+        rules = _own_rules(root, own, every)
+        places = {path: selection.tracked_place(path, rules) for path in every}
         own.close()
     files: list[Found] = []
     git_ids: dict[str, bytes] = {}
-    for path, file in listed.items():
+    for path, file in every.items():
         skip = places[path] or _left_out(path, file, options.limit(path)) or selection.by_name(path)
         if skip is not None:
             skipped.append(skip)
@@ -240,23 +242,24 @@ def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
     return Tree(files, git_ids, skipped)
 
 
-def _left_out(path: str, file: _Listed, max_bytes: int) -> SkippedFile | None:
+def _left_out(path: str, file: Listed, max_bytes: int) -> SkippedFile | None:
     if "\n" in path:
         return SkippedFile(path, "undecodable_name", "its name has a line break, and git is asked line by line")
     if file.mode == _SUBMODULE:
         return SkippedFile(
             path, "nested_repository", f"a submodule at {file.git_id[:12]}: its files are not in this one"
         )
-    if file.mode == _LINK:
+    if file.mode == LINK:
         return SkippedFile(path, "symlink_inside", "a symbolic link; links are not followed")
-    if file.mode not in _FILE_MODES:
+    if file.mode not in FILE_MODES:
         return SkippedFile(path, "not_a_file", f"git keeps it with the mode {file.mode.decode('ascii', 'replace')}")
     if file.size is not None and file.size > max_bytes:
         return SkippedFile(path, "too_large", f"{file.size:,} bytes, the limit is {max_bytes:,}")
     return None
 
 
-def _listed(root: Path, commit: str) -> dict[str, _Listed]:
+def listed(root: Path, commit: str) -> dict[str, Listed]:
+    """What a commit has below a folder, by path, links and submodules too. Raises `RefNotIndexed`."""
     bare = git_arguments(root)
     # A partial clone lacks contents, and git fails to give their sizes: then ask without sizes.
     for sizes in (["-l"], []):
@@ -306,14 +309,14 @@ def _with_names(root: Path, commit: str) -> str:
     return f"commit {commit[:_SHOWN_ID]}{told}"
 
 
-def _parse(output: GitOutput) -> dict[str, _Listed]:
-    found: dict[str, _Listed] = {}
+def _parse(output: GitOutput) -> dict[str, Listed]:
+    found: dict[str, Listed] = {}
     for row in output.stdout.split(b"\0"):
         if row:
             facts, _, name = row.partition(b"\t")
             mode, _, git_id, *size = facts.split()
             number = int(size[0]) if size and size[0].isdigit() else None
-            found[os.fsdecode(name)] = _Listed(mode, git_id.decode("ascii"), number)
+            found[os.fsdecode(name)] = Listed(mode, git_id.decode("ascii"), number)
     return found
 
 

@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -87,12 +88,16 @@ class Selection:
         self.root = root
         self.prefix = root if root.endswith("/") else root + "/"
         self.options = options
-        self._include, self._exclude = (
-            IgnoreTree(root, (), IgnoreRules([("", RuleSet(globs))]), folders=())
-            for globs in (options.include, options.exclude)
-        )
         self.filters = bool(options.include or options.exclude)
         self._folders: dict[str, bool] = {"": True}
+
+    @cached_property
+    def _include(self) -> IgnoreTree:
+        return IgnoreTree(self.root, (), IgnoreRules([("", RuleSet(self.options.include))]), folders=())
+
+    @cached_property
+    def _exclude(self) -> IgnoreTree:
+        return IgnoreTree(self.root, (), IgnoreRules([("", RuleSet(self.options.exclude))]), folders=())
 
     def filtered(self, path: str) -> SkippedFile | None:
         """Why the user's globs leave out a path; None where they do not."""

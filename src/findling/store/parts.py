@@ -6,14 +6,16 @@ Unpacking raises `ValueError` or `TypeError` for what packing never gives.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 
 import msgspec
 
 from findling.model.reading import MOST_ARGUMENTS, USE_KINDS, ChunkRow, Symbol, Use
+from findling.model.rows import ModelRow
 from findling.model.types import TreeState
+from findling.store.protocols import VectorRows
 
 pack = msgspec.msgpack.Encoder().encode
 """A part in bytes: a list of symbols, or of chunks; or a manifest's `TreeState`, after the number of its files."""
@@ -79,3 +81,16 @@ def uses(data: bytes) -> list[Use]:
         map(text, values),
     )
     return list(map(_use, zip(*columns, strict=True)))
+
+
+def unpacked_vectors(packed: Mapping[int, bytes], model: ModelRow | None) -> VectorRows | None:
+    """The vectors of entries that are packed (`vector_codes`); None without any."""
+    if not packed or model is None:
+        return None
+    import numpy as np
+
+    from findling.model import vector_codes
+
+    offsets = np.cumsum([0, *(len(data) // model.vector_bytes for data in packed.values())])
+    rows = vector_codes.decode(b"".join(packed.values()), model.dimensions, model.coding)
+    return VectorRows(list(packed), offsets, rows)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from findling.model.reading import ChunkRow, Use
-    from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
+    from findling.model.rows import DefinedNames, FileRow, ManifestRow, ModelRow, SymbolRow
     from findling.model.trigram_plan import TrigramPlan
     from findling.model.types import TreeState
 
@@ -175,31 +175,24 @@ class Index(Manifests, Records, Proposals, Patterns, Protocol):
 # --- what is known of an index beside what a search asks -------------------------------------------------------------
 
 
-class Model(Protocol):
-    """A model whose vectors an index has."""
-
-    @property
-    def model_id(self) -> int: ...
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dimensions(self) -> int: ...
-
-
 class Models(Protocol):
     """The models whose vectors an index has."""
 
-    def get(self, model_id: int) -> Model | None: ...
+    def get(self, model_id: int) -> ModelRow | None: ...
 
     def id_of(self, fingerprint: str) -> int | None: ...
 
     def latest(self, *, docs: bool = True) -> int | None:
         """The model that made vectors last, or with ``docs`` False the last one that made any of code."""
 
-    def every(self, name: str | None = None) -> Sequence[Model]:
-        """The models with vectors, the newest last; with a ``name`` those that are called so."""
+    def every(self, name: str | None = None) -> Sequence[ModelRow]:
+        """The models with vectors, the newest last; with a ``name`` those with this name or fingerprint."""
+
+    def latest_of_documents(self) -> int | None:
+        """Of the models that are to make vectors of documents, the one that was used last."""
+
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, int, int, bytes]]:
+        """(a number of its own, entry id, seconds since 1970, packed vectors) of each file, by path."""
 
     def embedded_chunks(self, model_id: int | None) -> int:
         """How many chunks have a vector of the model."""
@@ -250,6 +243,9 @@ class KeptIndex(Index, Protocol):
 
     def latest_fingerprint(self) -> str | None:
         """Of the model that made vectors last."""
+
+    def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
+        """How many chunks and symbols a content has, and what kept the others from being found (`Reading.problem`)."""
 
 
 # --- an engine beside a store -------------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -39,22 +41,7 @@ class Service(Struct, frozen=True):
     dimensions_key: str = "dimensions"
 
 
-SERVICES: Final = {
-    "voyage": Service(
-        "Voyage",
-        "https://api.voyageai.com/v1/embeddings",
-        "voyage-code-3",
-        {"voyage-code-3": 1024, "voyage-3.5": 1024, "voyage-3.5-lite": 1024, "voyage-3-large": 1024},
-        ("document", "query"),
-        "output_dimension",
-    ),
-    "openai": Service(
-        "OpenAI",
-        "https://api.openai.com/v1/embeddings",
-        "text-embedding-3-small",
-        {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
-    ),
-}
+SERVICES: Final = msgspec.json.decode(Path(__file__).with_name("services.json").read_bytes(), type=dict[str, Service])
 """Provider -> its service."""
 
 

@@ -11,11 +11,11 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,31 +129,12 @@ class InProcessEmbedder(ProvidedEmbedder):
             raise EmbedderUnavailable(f"The model {self._model!r} failed: {type(error).__name__}: {error}.") from error
 
 
-PROFILES: Final[Mapping[str, str]] = MappingProxyType(
-    {"code_quality": "JinaEmbeddingsV2BaseCode", "high_quality": "MxbaiEmbedLargeV1"}
-)
+_NAMES = msgspec.json.decode(Path(__file__).with_name("models.json").read_bytes(), type=dict[str, dict[str, str]])
+
+PROFILES: Final = _NAMES["profiles"]
 """Profile -> model; `fast_local` is the bundled model."""
 
-IDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "AllMiniLML6V2": "sentence-transformers/all-MiniLM-L6-v2",
-        "BGESmallENV15": "BAAI/bge-small-en-v1.5",
-        "BGEBaseENV15": "BAAI/bge-base-en-v1.5",
-        "BGELargeENV15": "BAAI/bge-large-en-v1.5",
-        "EmbeddingGemma300M": "google/embeddinggemma-300m",
-        "JinaEmbeddingsV2BaseCode": "jinaai/jina-embeddings-v2-base-code",
-        "JinaEmbeddingsV2BaseEN": "jinaai/jina-embeddings-v2-base-en",
-        "MultilingualE5Large": "intfloat/multilingual-e5-large",
-        "MxbaiEmbedLargeV1": "mixedbread-ai/mxbai-embed-large-v1",
-        "NomicEmbedTextV1": "nomic-ai/nomic-embed-text-v1",
-        "NomicEmbedTextV15": "nomic-ai/nomic-embed-text-v1.5",
-        "NomicEmbedTextV15Q": "nomic-ai/nomic-embed-text-v1.5-Q",
-        "PotionBase8M": "minishlab/potion-base-8M",
-        "PotionCode16M": "minishlab/potion-code-16M",
-        "PotionRetrieval32M": "minishlab/potion-retrieval-32M",
-        "SnowflakeArcticEmbedM": "snowflake/snowflake-arctic-embed-m",
-    }
-)
+IDS: Final = _NAMES["ids"]
 """Short ids of models, as other programs use them -> names at the hub. Names at the hub are accepted, too."""
 
 _STATIC_OWNERS: Final = ("minishlab/",)

@@ -8,8 +8,10 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -123,25 +125,8 @@ class Prefixes(Struct, frozen=True):
 
 NONE: Final = Prefixes("none")
 
-_SENTENCES: Final = "Represent this sentence for searching relevant passages: "
-
-_BY_NAME: Final[tuple[tuple[str, Prefixes], ...]] = (
-    (r"nomic-?embed-?code", Prefixes("nomic-code-1", "Represent this query for searching relevant code: ")),
-    (r"nomic-?embed", Prefixes("nomic-1", "search_query: ", "search_document: ")),
-    (r"mxbai-?embed", Prefixes("mxbai-1", _SENTENCES)),
-    (r"snowflake-arctic-embed", Prefixes("arctic-1", _SENTENCES)),
-    (r"bge-m3", NONE),
-    (r"bge-.*(zh|multilingual)", NONE),
-    (r"bge-", Prefixes("bge-1", _SENTENCES)),
-    (r"multilingual-e5.*instruct", NONE),
-    (r"(^|[-_/])e5-", Prefixes("e5-1", "query: ", "passage: ")),
-    (r"embedding-?gemma", Prefixes("embeddinggemma-1", "task: search result | query: ", "title: none | text: ")),
-    (
-        r"qwen3-embedding",
-        Prefixes(
-            "qwen3-1", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
-        ),
-    ),
+_BY_NAME: Final = msgspec.json.decode(
+    Path(__file__).with_name("prefixes.json").read_bytes(), type=list[tuple[str, Prefixes]]
 )
 """Pattern in a model's lower-case name -> its prefixes; the first that matches counts."""
 

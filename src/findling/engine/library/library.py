@@ -36,7 +36,7 @@ from findling.engine.library.results import (
 from findling.engine.library.search import LibraryResult, search
 from findling.model.collection import Collection
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
-from findling.model.types import CHARS_PER_TOKEN, Progress
+from findling.model.types import CHARS_PER_TOKEN, OnProgress, Progress
 from findling.search.query import shortened
 from findling.store import local as store
 from findling.store.local.layout import DATABASE, discard
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from findling.engine.library.sources import Source
     from findling.model.typed_paths import StrPath
 
-    OnProgress = Callable[[Progress], None]
 
 WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""

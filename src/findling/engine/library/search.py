@@ -19,7 +19,7 @@ from findling.engine.library.results import Passage
 from findling.engine.scope import may_be_asked
 from findling.model.errors import EmbedderUnavailable
 from findling.model.rows import FileRow
-from findling.model.types import Absent, Progress
+from findling.model.types import Absent, OnProgress
 from findling.search import siblings
 from findling.search.analysis import analyse
 from findling.search.passages import TEXT_CANDIDATES, Near, by_text, near, words_score
@@ -95,7 +95,7 @@ def search(
     limit: int,
     min_score: float,
     wait_s: float | None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> LibraryResult:
     """The passages nearest to ``query``. A file that several sources have belongs to the first of them.
 

@@ -16,13 +16,14 @@ from msgspec.structs import replace
 
 from findling import sources
 from findling.embedding import BUNDLED, coding_of, takes_documents
+from findling.engine.embedded_readings import model_number
 from findling.model import errors, vector_codes
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import language_of
 from findling.model.marks import secret_in
-from findling.model.reading import Embedded, Reading, read_by, row_bytes
+from findling.model.reading import Embedded, Reading, read_by
 from findling.model.text_encodings import CONVERTED
-from findling.model.types import FileState, IndexReport, Progress, SkippedFile
+from findling.model.types import FileState, IndexReport, OnProgress, Progress, SkippedFile
 from findling.outbound.files import Files, RootFiles
 from findling.reading.decoding import HEAD_BYTES, Decoded, decode
 from findling.reading.embedded import embedded_texts
@@ -81,7 +82,7 @@ def fill(
     *,
     limits: ChunkLimits | None = None,
     embedder: Embedder | None = None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
     store: str = "",
     copies: bool = False,
     commit: str = "",
@@ -108,7 +109,7 @@ def fill(
     run.skipped += listed_out.values()
     found = [*changes.added, *changes.changed]
     bundled = embedder is not None and embedder.fingerprint.provider == BUNDLED
-    model = _model(writer, embedder) if embedder is not None else None
+    model = model_number(writer, embedder.fingerprint) if embedder is not None else None
     pool = WorkerPool(limits=limits, vectors=bundled) if found else None
     with pool or nullcontext():
         if pool is not None:
@@ -145,14 +146,6 @@ def fill(
         took_ms=(time.monotonic() - started) * 1000,
         notes=(*changes.notes, *run.notes),
     )
-
-
-def _model(writer: ViewWriter, embedder: Embedder) -> int:
-    fingerprint = embedder.fingerprint
-    coding = coding_of(fingerprint)
-    size = row_bytes(fingerprint.dimensions, coding)
-    docs = takes_documents(fingerprint)
-    return writer.model(fingerprint.id, fingerprint.model, fingerprint.dimensions, coding, size, docs=docs)
 
 
 def _in_commit(root: Path, commit: str, options: DiscoveryOptions, known: Mapping[str, tuple[int, int]]) -> Changes:
@@ -282,7 +275,7 @@ def _embed_lacking(
     model: int,
     embedder: Embedder,
     run: _Run,
-    on_progress: Callable[[Progress], None],
+    on_progress: OnProgress,
     on_embedded: Callable[[str], None],
 ) -> None:
     """Make the vectors that are missing, of whatever run."""

@@ -17,7 +17,7 @@ from findling.engine.semantics import fetch_chosen
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.collection import Ref
-from findling.model.types import BEHIND, IndexReport, Progress
+from findling.model.types import BEHIND, IndexReport, OnProgress
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.protocols import Index
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from findling.store.postgresql import Database, PostgresIndex, View
     from findling.store.postgresql.database import Connection
     from findling.store.protocols import Engine
-
-SCHEMA_VERSION = 1
 
 ALL_COLLECTIONS = "*"
 
@@ -73,15 +71,20 @@ class RemoteStore(OpenStore):
     """
 
     lasting: ClassVar[bool] = True
-    far: ClassVar[bool] = True
+    schema_version: ClassVar[int] = 1
 
     def __init__(self, base: OpenStore, url: str) -> None:
         published = bool(base.configuration.collections)  # they have folders of their own
         folder = "" if published else base.collection.folder
         super().__init__(replace(base.collection, shared=url, folder=folder))
+        self.ref = self.collection.ref
         self.configuration = base.configuration
         self._every: tuple[str, ...] = ()
         """The names that '*' stood for when they were last looked up."""
+
+    @property
+    def shared(self) -> RemoteStore:
+        return self
 
     @cached_property
     def database(self) -> Database:
@@ -91,11 +94,6 @@ class RemoteStore(OpenStore):
     def engine(self) -> Engine | None:
         """What proposes for the store in place of PostgreSQL."""
         return proposing(self.configuration.effective)
-
-    @property
-    def ref(self) -> Ref | None:
-        """What is searched in place of the files on disk."""
-        return self.collection.ref
 
     @property
     def is_of_disk(self) -> bool:
@@ -280,13 +278,13 @@ class RemoteStore(OpenStore):
     @property
     def recipe(self) -> str:
         """How files are cut and masked."""
-        return remote.filling.recipe_of(self.configuration.limits if self.configuration.chunking else None)
+        return remote.filling.recipe_of(self.configuration.limits)
 
     def fill(
         self,
         *,
         embed: bool,
-        on_progress: Callable[[Progress], None],
+        on_progress: OnProgress,
         anew: bool = False,
         publish: bool = False,
         copies: bool = False,
@@ -312,7 +310,7 @@ class RemoteStore(OpenStore):
                 self.root,
                 writer,
                 self.configuration.wanted,
-                limits=self.configuration.limits if self.configuration.chunking else None,
+                limits=self.configuration.limits,
                 embedder=embedder,
                 on_progress=on_progress,
                 store=self.database.url,
@@ -324,7 +322,7 @@ class RemoteStore(OpenStore):
         return replace(report, notes=(*report.notes, *self.propose()))
 
     def embed(
-        self, paths: Collection[str] | None, *, anew: bool, on_progress: Callable[[Progress], None]
+        self, paths: Collection[str] | None, *, anew: bool, on_progress: OnProgress
     ) -> tuple[list[str], IndexReport]:
         """Publish the folder with the vectors that are missing, ``anew`` those of all files, or of ``paths``, too; the
         paths of the files that got some. Raises `EmbedderUnavailable`."""

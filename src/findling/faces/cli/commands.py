@@ -62,7 +62,6 @@ def search(args: Namespace, session: Session) -> int:
     wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
     with session.asked(args.path) as opened:
         engine = opened.at(args.ref)
-        view = session.view(engine)
         with session.progress() as progress:
             written = Query(
                 query,
@@ -79,11 +78,10 @@ def search(args: Namespace, session: Session) -> int:
                 offset=(args.page - 1) * args.limit,
             )
             result = engine.ask(taken_from_text(written), progress=progress).result
-        with session.printing():
-            view.search(result, explain=args.explain)
         how_to_finish = "finish it with 'findling index' or --wait all"
-        session.notes(words.search_notes(result, how_to_finish=how_to_finish, doubted=True))
-        return FOUND if result.total and not result.is_absent else NOTHING
+        notes = words.search_notes(result, how_to_finish=how_to_finish, doubted=True)
+        found = result.total and not result.is_absent
+        return session.show(engine, lambda view: view.search(result, explain=args.explain), notes, found=found)
 
 
 def symbol(args: Namespace, session: Session) -> int:
@@ -111,10 +109,8 @@ def symbol(args: Namespace, session: Session) -> int:
         for result in results:
             nothing = f"{result.name}: {words.NOTHING_FOUND}" if len(names) > 1 else words.NOTHING_FOUND
             notes += words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
-        with session.printing():
-            session.view(engine).symbols(results)
-        session.notes(list(dict.fromkeys(notes)))
-        return FOUND if any(each.definitions or each.references for each in results) else NOTHING
+        found = any(each.definitions or each.references for each in results)
+        return session.show(engine, lambda view: view.symbols(results), list(dict.fromkeys(notes)), found=found)
 
 
 def _with_uses(opened: Engine | Repositories, result: SymbolResult, language: str | None, limit: int) -> SymbolResult:
@@ -159,10 +155,8 @@ def similar(args: Namespace, session: Session) -> int:
         target = os.fspath(engine.root / inside(engine.root, file)) + line
         with session.progress() as progress:
             result = engine.similar(target, limit=args.limit, explain=args.explain, progress=progress)
-        with session.printing():
-            session.view(engine).search(result, explain=args.explain)
-        session.notes(words.search_notes(result, how_to_finish="finish it with 'findling index'"))
-        return FOUND if result.hits else NOTHING
+        notes = words.search_notes(result, how_to_finish="finish it with 'findling index'")
+        return session.show(engine, lambda view: view.search(result, explain=args.explain), notes, found=result.hits)
 
 
 def _where_it_may_be(file: str) -> str:
@@ -237,13 +231,11 @@ def _sync(args: Namespace, session: Session, opened: Engine, paths: Sequence[str
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
     """Print what a run did. The exit status: with ``named`` paths whether all are indexed, else whether any file is."""
-    with session.printing():
-        session.view(engine).report(report)
     # as the report writes names that are not Unicode
     told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
-    session.notes(words.report_notes(report, named=told, shown=session.places(engine).shown))
+    notes = words.report_notes(report, named=told, shown=session.places(engine).shown)
     all_well = not words.not_taken_in(report, told) if named else report.files > 0
-    return FOUND if all_well else NOTHING
+    return session.show(engine, lambda view: view.report(report), notes, found=all_well)
 
 
 def status(args: Namespace, session: Session) -> int:
@@ -262,9 +254,8 @@ def stop(args: Namespace, session: Session) -> int:
     with session.asked(args.path, file_alone=False) as asked:
         every = asked.engines.values() if isinstance(asked, engine.Repositories) else [asked]
         stopped = sum(opened.stop_jobs() for opened in every)
-        with session.printing():
-            session.view(asked).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
-        return FOUND if stopped else NOTHING
+        rows = [("ended", words.stopped(stopped))]
+        return session.show(asked, lambda view: view.records([rows], {"ended": stopped}), found=stopped)
 
 
 def why(args: Namespace, session: Session) -> int:
@@ -276,19 +267,13 @@ def why(args: Namespace, session: Session) -> int:
         found = opened.why(path) if several is None else open_engines.enter_context(several).why(".")
         if found.reason == "not_found" and args.ref is None:
             found = replace(found, remedy=meant(args.file))
-        with session.printing():
-            session.view(opened).explanation(found)
-        session.notes(found.notes)
-        return FOUND if found.indexed else NOTHING
+        return session.show(opened, lambda view: view.explanation(found), found.notes, found=found.indexed)
 
 
 def configuration(args: Namespace, session: Session) -> int:
     found = configured_root(as_path(args.path), as_path(args.root))
     loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
-    with session.printing():
-        session.view(found).config(loaded)
-    session.notes(loaded.warnings)
-    return FOUND
+    return session.show(found, lambda view: view.config(loaded), loaded.warnings)
 
 
 def configured_root(path: Path | None, root: Path | None) -> Root:
@@ -402,13 +387,12 @@ def embed(args: Namespace, session: Session) -> int:
                 report = engine.embed(force=args.force, progress=progress)
         except EmbedderUnavailable as error:
             rows.append(("embedded", "nothing: no embedding model works"))
-            with session.printing():
-                session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
-            session.notes([str(error)])
-            return FOUND
+            problem = str(error)
+            value: dict[str, Any] = {"available": False, "embedded": 0, "problem": problem}
+            return session.show(engine, lambda view: view.records([rows], value), [problem])
         model = engine.status().model
         rows += [("model", model), ("embedded", _line(report))]
-        value: dict[str, Any] = {
+        value = {
             "available": report.problem is None,
             "model": model,
             "embedded": report.chunks,
@@ -420,11 +404,9 @@ def embed(args: Namespace, session: Session) -> int:
             value["notes"] = list(report.notes)
         if report.problem is not None:
             value["problem"] = str(report.problem)
-        with session.printing():
-            session.view(engine).records([rows], value)
         notes = [*report.notes, *(f"{file.path}: {file.detail}" for file in report.failed)]
-        session.notes([*notes, *([str(report.problem)] if report.problem else ())])
-        return FOUND
+        notes += [str(report.problem)] if report.problem else []
+        return session.show(engine, lambda view: view.records([rows], value), notes)
 
 
 def _line(report: VectorReport) -> str:
@@ -454,10 +436,7 @@ def export(args: Namespace, session: Session) -> int:
         ]
         if not found.embeddings:
             notes.append(_NO_VECTORS)
-        with session.printing():
-            session.view(engine).records([rows], value)
-        session.notes(notes)
-        return FOUND if found.embeddings else NOTHING
+        return session.show(engine, lambda view: view.records([rows], value), notes, found=found.embeddings)
 
 
 def export_vectors(args: Namespace, session: Session) -> int:

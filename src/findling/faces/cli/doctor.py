@@ -20,7 +20,6 @@ from findling import config, engine, reading
 from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
 from findling.faces.cli.commands import configured_root
-from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.model import errors
 from findling.model.installing import install_command, reinstall_command
 from findling.model.reports import Check, Diagnosis
@@ -43,9 +42,7 @@ def run(args: Namespace, session: Session) -> int:
     found = configured_root(as_path(args.path), as_path(args.root))
     with session.progress():
         diagnosis = diagnose(found.root, cache=args.cache)
-    with session.printing():
-        session.view(found).diagnosis(diagnosis)
-    return FOUND if diagnosis.works else NOTHING
+    return session.show(found, lambda view: view.diagnosis(diagnosis), found=diagnosis.works)
 
 
 def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.model.errors import InvalidInput
 from findling.model.typed_paths import inside
@@ -47,10 +46,8 @@ def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) ->
         engine = opened.at(args.ref)
         with session.progress() as progress:
             result = ask(engine, language=args.language, limit=args.limit, progress=progress)
-        with session.printing():
-            session.view(engine).edges(result)
-        session.notes(words.edge_notes(result))
-        return FOUND if result.edges or result.tests or result.gone else NOTHING
+        found = result.edges or result.tests or result.gone
+        return session.show(engine, lambda view: view.edges(result), words.edge_notes(result), found=found)
 
 
 def trace(args: Namespace, session: Session) -> int:
@@ -58,10 +55,7 @@ def trace(args: Namespace, session: Session) -> int:
         engine = opened.at(args.ref)
         with session.progress() as progress:
             result = engine.trace(args.origin, args.goal, language=args.language, progress=progress)
-        with session.printing():
-            session.view(engine).trace(result)
-        session.notes(words.graph_notes(result))
-        return FOUND if result.steps else NOTHING
+        return session.show(engine, lambda view: view.trace(result), words.graph_notes(result), found=result.steps)
 
 
 def project_map(args: Namespace, session: Session) -> int:
@@ -72,7 +66,5 @@ def project_map(args: Namespace, session: Session) -> int:
             folder = ""
         with session.progress() as progress:
             result = engine.map(folder, max_tokens=args.max_tokens, progress=progress)
-        with session.printing():
-            session.view(engine).project_map(result)
-        session.notes(words.graph_notes(result))
-        return FOUND if result.files else NOTHING
+        notes = words.graph_notes(result)
+        return session.show(engine, lambda view: view.project_map(result), notes, found=result.files)

@@ -109,6 +109,7 @@ def _grep(
     ``roots``: all that are searched. ``before``: what was found in others, which share the limit.
     ``counts`` takes in what the events come to."""
     options = _options(args, patterns) | {"paths": [] if "" in scopes else scopes}
+    options["test_definitions"] = bool(paths or args.path_globs or options["paths"])
     if options["limit"]:
         options["limit"] -= before
     grep_stream: Callable[..., Grep] = partial(opened.grep_stream, patterns, **options)
@@ -125,7 +126,8 @@ def _grep(
         if args.json_events:
             counts.append(terminal.write_events(sys.stdout, found, shown))
         else:
-            session.view(opened).grep(found, shape=_shape(args), groups=groups)
+            headed = groups if args.heading is None else args.heading
+            session.view(opened).grep(found, shape=_shape(args), groups=groups, headed=headed)
     totals = found.totals
     totals = replace(totals, skipped=engine.without_known(totals.skipped, opened.root, roots))
     nothing = words.NOTHING_FOUND

@@ -24,7 +24,7 @@ from findling.engine.library.fetching.fetch_requests import (
     filename_for,
 )
 from findling.engine.library.results import indexing_result, job_facts
-from findling.faces.cli.outcome import ERROR, FOUND, NOTHING, Answer, Rows, status_of
+from findling.faces.cli.outcome import ERROR, Answer, Rows, status_of
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.model.errors import Cancelled, FindlingError, InvalidInput
@@ -54,10 +54,8 @@ def run(args: Namespace, session: Session) -> int:
         answer = action(library, args, session)
         if isinstance(answer, int):
             return answer
-        view = session.view(Root(library.directory, ""))
-        with session.printing():
-            view.records(answer.blocks, {"library": os.fspath(library.directory), **answer.value})
-        session.notes(answer.notes)
+        value = {"library": os.fspath(library.directory), **answer.value}
+        session.show(Root(library.directory, ""), lambda view: view.records(answer.blocks, value), answer.notes)
     return answer.status
 
 
@@ -83,11 +81,10 @@ def _search(library: Library, args: Namespace, session: Session) -> int:
         found = library.search(
             args.subject, limit=args.limit or PASSAGES, min_score=LEAST_SIMILARITY, progress=progress
         )
-    with session.printing():
-        session.view(Root(library.directory, "")).passages(found)
     nothing = [words.NOTHING_FOUND] if library.collections() else _EMPTY
-    session.notes([*([] if found.passages else nothing), *found.notes])
-    return FOUND if found.passages else NOTHING
+    notes = [*([] if found.passages else nothing), *found.notes]
+    root = Root(library.directory, "")
+    return session.show(root, lambda view: view.passages(found), notes, found=found.passages)
 
 
 def _list(library: Library, args: Namespace, session: Session) -> Answer:

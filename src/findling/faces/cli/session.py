@@ -9,12 +9,13 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from findling import engine
 from findling.faces.cli import terminal
+from findling.faces.cli.outcome import FOUND, NOTHING
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import ProgressDisplay, show_progress
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 PROMPT_LINES = 7
-"""Lines of a screen that its places must leave free: for the typed command, the command that shows more, the count of
+"""Lines of the screen that an answer leaves free: for the typed command, the command that shows more, the count of
 files, a note, and the next prompt."""
 
 
@@ -174,6 +175,21 @@ class Session:
         except BrokenPipeError:
             silence(sys.stdout)
             self.reader_left = True
+
+    def show(
+        self,
+        searched: Engine | Repositories | Root,
+        write: Callable[[JsonView | PlainView | PrettyView], None],
+        notes: Sequence[str] = (),
+        *,
+        found: object = True,
+    ) -> int:
+        """Have the view of what was asked ``write`` an answer, then its notes. The exit status: whether anything was
+        ``found``."""
+        with self.printing():
+            write(self.view(searched))
+        self.notes(notes)
+        return FOUND if found else NOTHING
 
     def places(self, searched: Engine | Repositories | Root) -> Places:
         return Places(searched.root, current_folder())

@@ -53,8 +53,8 @@ def team(args: Namespace, session: Session) -> int:
     reads = args.action in ("list", "status") or (args.action == "user" and args.subjects[:1] == ["list"])
     with _opened(migrate=not reads) as (opened, _):
         answer = action(opened, args)
-    with session.printing():
-        session.view(Root(Path.cwd(), "")).records(answer.blocks, {"store": opened.database.url, **answer.value})
+    value = {"store": opened.database.url, **answer.value}
+    session.show(Root(Path.cwd(), ""), lambda view: view.records(answer.blocks, value))
     return answer.status
 
 
@@ -314,7 +314,7 @@ def worker(args: Namespace, session: Session) -> int:
         finally:
             if port is not None:
                 port.close()
-    with session.printing():
-        rows = [("published", f"{work.done:,}"), ("failed", f"{work.failed:,}")]
-        session.view(Root(Path.cwd(), "")).records([rows], {"published": work.done, "failed": work.failed})
+    rows = [("published", f"{work.done:,}"), ("failed", f"{work.failed:,}")]
+    value = {"published": work.done, "failed": work.failed}
+    session.show(Root(Path.cwd(), ""), lambda view: view.records([rows], value))
     return ERROR if work.failed else FOUND if work.done else NOTHING

@@ -94,9 +94,8 @@ def _clear_published(args: Namespace, session: Session, engine: Engine) -> int:
     agreed = is_there and not args.dry_run and (args.yes or session.agreed(asked, "deletes"))
     deleted = agreed and engine.delete_published()
     said = f"the {what} is {'deleted' if deleted else 'left as it is'}" if is_there else f"there is no {what}"
-    with session.printing():
-        session.view(engine).records([[("index", said)]], {"index": engine.shared_store, "deleted": deleted})
-    return FOUND if is_there else NOTHING
+    value = {"index": engine.shared_store, "deleted": deleted}
+    return session.show(engine, lambda view: view.records([[("index", said)]], value), found=is_there)
 
 
 def _stop_jobs(index: KnownIndex, session: Session) -> None:

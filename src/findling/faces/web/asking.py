@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from findling.contracts.workspaces import Workspace
-    from findling.engine.questions import OnProgress
-    from findling.model.types import Progress
+    from findling.model.types import OnProgress, Progress
 
 _Answer = TypeVar("_Answer")
 

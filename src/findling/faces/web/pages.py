@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from findling.engine import Engine, Engines
-    from findling.engine.questions import OnProgress
     from findling.faces.web.asking import Asker
+    from findling.model.types import OnProgress
 
     View = dict[str, Any]
 

@@ -279,7 +279,7 @@ def _create(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if schema.scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
-            connection.execute(schema.TABLES)
+            connection.execute(Path(__file__).with_name("tables.sql").read_text("utf-8"))
             connection.execute(
                 "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1)"
             )

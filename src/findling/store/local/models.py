@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
-from findling.model.reading import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
-from findling.model.rows import ManifestRow
+from findling.model.reading import FLOAT16, FOUR_BITS, HASH_BYTES
+from findling.model.rows import ManifestRow, ModelRow
 from findling.store.local import schema
 from findling.store.local.schema import batches
+from findling.store.parts import unpacked_vectors
 from findling.store.protocols import VectorRows
 
 _REMEMBERED = 6_000
 """Files whose vectors are kept between queries, some 10 kB each."""
-
-
-class Model(NamedTuple):
-    """A model that made vectors. ``docs``: whether documents are to have some."""
-
-    model_id: int
-    fingerprint: str
-    name: str
-    dimensions: int
-    coding: Coding
-    docs: bool
-
-    @property
-    def vector_bytes(self) -> int:
-        """Bytes of one vector as it is kept."""
-        return row_bytes(self.dimensions, self.coding)
 
 
 class Models:
@@ -46,7 +31,7 @@ class Models:
         self._manifest_id = manifest.manifest_id if manifest else -1
         self.directory = directory
         self.identity = identity
-        self._models: dict[int, Model | None] = {}
+        self._models: dict[int, ModelRow | None] = {}
         self._stored: dict[tuple[int, int], bytes] = {}
         self._embedded: dict[int, int] = {}
 
@@ -55,13 +40,13 @@ class Models:
 
     # --- models ---------------------------------------------------------------------------------------------
 
-    def get(self, model_id: int) -> Model | None:
+    def get(self, model_id: int) -> ModelRow | None:
         if model_id not in self._models:
             found = [model for model in self.every() if model.model_id == model_id]
             self._models[model_id] = found[0] if found else None
         return self._models[model_id]
 
-    def every(self, name: str | None = None) -> list[Model]:
+    def every(self, name: str | None = None) -> list[ModelRow]:
         """All models, or those with this name or fingerprint. Raises `ValueError` where one keeps its vectors in an
         unknown way."""
         sql = (
@@ -69,7 +54,7 @@ class Models:
             "WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
         )
         rows: Iterator[Any] = self._db.execute(sql, (name, name))
-        found = [Model(*row)._replace(docs=bool(row[-1])) for row in rows]
+        found = [ModelRow(*row)._replace(docs=bool(row[-1])) for row in rows]
         if any(model.coding not in (FOUR_BITS, FLOAT16) for model in found):
             raise ValueError("a model whose vectors are kept in an unknown way")
         return found
@@ -220,17 +205,7 @@ class Models:
 
     def decoded(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
         """The vectors of entries; None when none has any."""
-        stored = self.stored(entry_ids, model_id)
-        model = self.get(model_id)
-        if not stored or model is None:
-            return None
-        import numpy as np
-
-        from findling.model import vector_codes
-
-        offsets = np.cumsum([0, *(len(data) // model.vector_bytes for data in stored.values())])
-        rows = vector_codes.decode(b"".join(stored.values()), model.dimensions, model.coding)
-        return VectorRows(list(stored), offsets, rows)
+        return unpacked_vectors(self.stored(entry_ids, model_id), self.get(model_id))
 
     def stored(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
         """As they are kept (`vector_codes`), one after the other in chunk order; entries without are absent."""

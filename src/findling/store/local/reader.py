@@ -319,10 +319,6 @@ class IndexReader:
             self._models = Models(self._db, self.manifest, self.directory, self.identity)
         return self._models
 
-    def bytes_on_disk(self) -> int:
-        """Size of everything in the store's folder."""
-        return layout.bytes_on_disk(self.directory)
-
     def _value(self, sql: str, *values: Any) -> Any:
         return schema.scalar(self._db, sql, *values)
 

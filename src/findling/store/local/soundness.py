@@ -1,4 +1,4 @@
-"""Can the store in a folder be used, and how one that cannot is removed so that it is built anew.
+"""Tells whether the store in a folder can be used, and removes one that cannot, so that it is built anew.
 
 Everything in a store is derived from the files, so nothing is lost with it but work; vectors, which a service may have
 been paid for, outlive the loss of the text index. Knows nothing of how a store is filled.
@@ -119,7 +119,7 @@ def forget_older(directory: Path) -> None:
 
 
 def _files(directory: Path) -> list[Path]:
-    """A store's files and folders without those of roles, the tables last."""
+    """A store's files and folders without its locks, the tables last."""
     own = [path for path in directory.iterdir() if layout.is_own(path) and not path.name.startswith((LOCK, WATCHER))]
     return sorted(own, key=lambda path: (path.name.startswith(DATABASE), path.name == DATABASE))
 
@@ -135,7 +135,7 @@ def comes(directory: Path) -> bool:
 
 
 def clear_left(directory: Path) -> None:
-    """Remove what somebody has left who was killed while he built; nothing while somebody builds."""
+    """Remove what a process left behind that was killed while it built a store; nothing while one is being built."""
     if not any(directory.glob(f"{_FOLDER}*")):
         return
     try:
@@ -220,8 +220,9 @@ def is_older(directory: Path) -> bool:
 
 
 def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[[], bool] = lambda: False) -> None:
-    """Do away with what `problem` says, unless another process has: so that everything is built anew or, where only the
-    text index was lost, every file is taken in anew and finds its vectors. What an earlier version wrote is set aside.
+    """Remove what `problem` found damaged, unless another process has: so that everything is built anew or, where only
+    the text index was lost, every file is taken in anew and finds its vectors. What an earlier version wrote is set
+    aside.
 
     ``met``: damage was met that a look may not show, so that what seems sound goes as well. ``unless`` and what is
     raised: as `remove`.

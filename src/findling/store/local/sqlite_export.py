@@ -13,18 +13,18 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import apsw
 
 from findling.model import errors, vector_codes
-from findling.model.reading import ChunkRow, Coding
-from findling.model.rows import FileRow
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow, ModelRow
 from findling.store.local import checksums, schema
-from findling.store.protocols import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS, KeptIndex
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")
 """By this number in its head a database is known as one of ours, which may be replaced."""
@@ -32,65 +32,12 @@ _APPLICATION_ID = int.from_bytes(b"fndl", "big")
 _APPLICATION_ID_AT = 68
 """Where it stands in a database file."""
 
-_TABLES = f"""
-PRAGMA application_id = {_APPLICATION_ID};
-CREATE TABLE embeddings (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-  content_hash TEXT NOT NULL, embedding TEXT NOT NULL, model TEXT NOT NULL, created_at INTEGER NOT NULL,
-  UNIQUE(path, start_line, end_line, model)
-);
-CREATE TABLE vec_documents (rowid INTEGER PRIMARY KEY, embedding TEXT NOT NULL);
-CREATE TABLE doc_embeddings (
-  id INTEGER PRIMARY KEY, doc_path TEXT NOT NULL, chunk_index INTEGER NOT NULL, chunk_text TEXT NOT NULL,
-  chunk_header TEXT, content_hash TEXT NOT NULL, model_name TEXT NOT NULL, model_dim INTEGER NOT NULL,
-  vec_rowid INTEGER NOT NULL, created_at TEXT DEFAULT CURRENT_TIMESTAMP, UNIQUE(doc_path, chunk_index)
-);
-"""
-
-_INDEXES = """
-CREATE INDEX idx_embeddings_path ON embeddings(path);
-CREATE INDEX idx_embeddings_hash ON embeddings(content_hash);
-CREATE INDEX idx_doc_path ON doc_embeddings(doc_path);
-CREATE INDEX idx_model ON doc_embeddings(model_name);
-CREATE INDEX idx_content_hash ON doc_embeddings(content_hash);
-"""
-
 _EMBEDDING = "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _VECTOR = "INSERT INTO vec_documents VALUES (?, ?)"
 _DOCUMENT = "INSERT INTO doc_embeddings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, datetime(?, 'unixepoch'))"
 
 TextOf = Callable[[FileRow], bytes | None]
 """A file's text as it was indexed (UTF-8); None where it is another by now."""
-
-
-class Model(Protocol):
-    """A model that made vectors."""
-
-    @property
-    def model_id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def dimensions(self) -> int: ...
-    @property
-    def coding(self) -> Coding: ...
-
-
-class Models(Protocol):
-    """The models of an index."""
-
-    def every(self, name: str | None = None) -> Sequence[Model]: ...
-    def latest_of_documents(self) -> int | None: ...
-    def live_vectors(self, model_id: int) -> Iterator[tuple[int, int, int, bytes]]: ...
-
-
-class Source(Protocol):
-    """An index, wherever it is kept."""
-
-    @property
-    def models(self) -> Models: ...
-    def files(self, entry_ids: Iterable[int]) -> Mapping[int, FileRow]: ...
-    def chunks(self, blob_id: int) -> Sequence[ChunkRow]: ...
 
 
 class Exported(NamedTuple):
@@ -103,7 +50,7 @@ class Exported(NamedTuple):
     changed: tuple[str, ...]
 
 
-def export(reader: Source, text_of: TextOf, target: Path) -> Exported:
+def export(reader: KeptIndex, text_of: TextOf, target: Path) -> Exported:
     """Write the tables into ``target``, which is as it was until they are whole. Within a snapshot.
 
     Raises `InvalidInput` where something else stands than such an export or nothing can be written, and `StorageFull`.
@@ -137,25 +84,30 @@ def _is_export(target: Path) -> bool:
     return head.startswith(b"SQLite format 3\0") and head[_APPLICATION_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
 
 
-def _write(reader: Source, text_of: TextOf, part: Path) -> Exported:
+def _write(reader: KeptIndex, text_of: TextOf, part: Path) -> Exported:
     database = apsw.Connection(str(part), vfs=checksums.PLAIN)
     try:
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
-        database.execute(_TABLES)
+        database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        database.execute(_sql("export.sql"))
         database.execute("BEGIN")  # without a journal nothing is rolled back: a failed part is removed
         passages = sum(_write_embeddings(database, reader, model) for model in reader.models.every())
         latest = reader.models.latest_of_documents()
         of_documents = [model for model in reader.models.every() if model.model_id == latest]
         changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
         database.execute("COMMIT")
-        database.execute(_INDEXES)
+        database.execute(_sql("export_indexes.sql"))
         embeddings, documents = _count(database, "embeddings"), _count(database, "doc_embeddings")
     finally:
         database.close()
     return Exported(embeddings, documents, passages - embeddings, tuple(changed))
 
 
-def _write_embeddings(database: apsw.Connection, reader: Source, model: Model) -> int:
+def _sql(name: str) -> str:
+    return Path(__file__).with_name(name).read_text("utf-8")
+
+
+def _write_embeddings(database: apsw.Connection, reader: KeptIndex, model: ModelRow) -> int:
     """The number of passages that were written, or gave way to another of the same lines."""
     written = 0
     for passage in embedded_passages(reader, model):
@@ -167,7 +119,7 @@ def _write_embeddings(database: apsw.Connection, reader: Source, model: Model) -
     return written
 
 
-def _write_documents(database: apsw.Connection, reader: Source, text_of: TextOf, model: Model) -> list[str]:
+def _write_documents(database: apsw.Connection, reader: KeptIndex, text_of: TextOf, model: ModelRow) -> list[str]:
     """The paths of documents without rows, for their text is another than was indexed."""
     changed: dict[str, None] = {}
     texts: dict[str, bytes | None] = {}
@@ -211,7 +163,7 @@ class Passage(NamedTuple):
     created_at: int
 
 
-def embedded_passages(reader: Source, model: Model) -> Iterator[Passage]:
+def embedded_passages(reader: KeptIndex, model: ModelRow) -> Iterator[Passage]:
     """The passages that have a vector of a model, by path and place. Within a snapshot."""
     for vector_id, entry_id, created_at, data in reader.models.live_vectors(model.model_id):
         file = reader.files([entry_id])[entry_id]
@@ -221,7 +173,7 @@ def embedded_passages(reader: Source, model: Model) -> Iterator[Passage]:
             yield Passage(vector_id << CHUNK_BITS | ordinal, file, ordinal, chunk, vector, created_at)
 
 
-def exported(reader: Source, name: str | None = None) -> Iterator[dict[str, Any]]:
+def exported(reader: KeptIndex, name: str | None = None) -> Iterator[dict[str, Any]]:
     """One object per passage with a vector: id, path, start_line, end_line, content_hash, embedding, model, created_at.
     ``name``: only of this model, or that with this fingerprint's id. Within a snapshot.
     """

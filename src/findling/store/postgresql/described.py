@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from findling.store.postgresql.reader import Model, PostgresIndex
+    from findling.model.rows import ModelRow
+    from findling.store.postgresql.reader import PostgresIndex
 
 _AT_ONCE: Final = 200
 """Files whose vectors are brought together."""
@@ -18,7 +19,7 @@ class Models:
     def __init__(self, index: PostgresIndex) -> None:
         self._index = index
 
-    def get(self, model_id: int) -> Model | None:
+    def get(self, model_id: int) -> ModelRow | None:
         return next((model for model in self._index.totals.models if model.model_id == model_id), None)
 
     def id_of(self, fingerprint: str) -> int | None:
@@ -30,7 +31,7 @@ class Models:
         models = self._index.totals.models
         return models[-1].model_id if models else None
 
-    def every(self, name: str | None = None) -> list[Model]:
+    def every(self, name: str | None = None) -> list[ModelRow]:
         """The models with vectors, the newest last; with a ``name`` those with this name or fingerprint."""
         return [model for model in self._index.totals.models if name in (None, model.name, model.fingerprint)]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from findling.model import errors, term_rows
 from findling.model.reading import ChunkRow, Use
-from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed, symbol_rows
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, ModelRow, SymbolRow, squashed, symbol_rows
 from findling.model.text_encodings import CONVERTED
 from findling.store import parts
 from findling.store.postgresql import beside
@@ -91,25 +91,12 @@ class View(NamedTuple):
         return self.owner, self.collection, self.ref
 
 
-class Model(NamedTuple):
-    """A model that made vectors, and how many chunks of the views have some."""
-
-    model_id: int
-    fingerprint: str
-    name: str
-    dimensions: int
-    coding: Any
-    row_bytes: int
-    docs: bool
-    chunks: int
-
-
 class _Totals(NamedTuple):
     """What is known of the views as a whole."""
 
     manifest: ManifestRow | None
     generation: str
-    models: Sequence[Model]
+    models: Sequence[ModelRow]
     skipped: Mapping[str, int]
     symbols: int
     size: int
@@ -363,7 +350,7 @@ class PostgresIndex:
             yield Statement(beside.NAME, (), name)
         yield Statement(_VIEWS, self._names_of_views(), take)
         yield Statement(
-            "SELECT m.model_id, m.fingerprint, m.name, m.dimensions, m.coding, m.row_bytes, m.docs, "
+            "SELECT m.model_id, m.fingerprint, m.name, m.dimensions, m.coding, m.docs, "
             "sum(e.chunks)::bigint FROM models m JOIN embedded e USING (model_id) WHERE e.view_id = ANY(%s::bigint[]) "
             "GROUP BY m.model_id ORDER BY max(e.made_at)",
             (before,),
@@ -395,7 +382,7 @@ class PostgresIndex:
         return _Totals(
             manifest,
             " ".join(f"{row[0]}:{row[4]}" for row in views),
-            [Model(*row) for row in models],
+            [ModelRow(*row) for row in models],
             dict(skipped),
             sum(row[10] for row in published),
             sum(row[11] for row in published),
@@ -716,7 +703,7 @@ class PostgresIndex:
         )
         return [(row[2], row[3], row[4]) for row in sorted(rows, key=lambda row: self._outer(row[0], row[1]))]
 
-    def lacking_vectors(self, model: Model) -> int:
+    def lacking_vectors(self, model: ModelRow) -> int:
         """How many files lack vectors of a model which they should have."""
         kinds = "" if model.docs else "AND c.kind <> 'docs' "
         sql = (
@@ -726,17 +713,7 @@ class PostgresIndex:
         return int(self._list(sql, (tuple(self._ids), model.model_id))[0][0])
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
-        stored = self.packed_vectors(entry_ids, model_id)
-        if not stored:
-            return None
-        import numpy as np
-
-        from findling.model import vector_codes
-
-        (model,) = (each for each in self.totals.models if each.model_id == model_id)
-        offsets = np.cumsum([0, *(len(data) // model.row_bytes for data in stored.values())])
-        rows = vector_codes.decode(b"".join(stored.values()), model.dimensions, model.coding)
-        return VectorRows(list(stored), offsets, rows)
+        return parts.unpacked_vectors(self.packed_vectors(entry_ids, model_id), self.models.get(model_id))
 
     # --- proposals ------------------------------------------------------------------------------------------------
 

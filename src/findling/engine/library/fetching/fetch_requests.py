@@ -107,7 +107,7 @@ def read_request(value: object) -> Request:
 MAX_FILENAME_BYTES: Final = 200
 MAX_BRANCH: Final = 250
 MAX_PATH_BYTES: Final = 1_000
-"""Of a path inside a repository, below what systems bear."""
+"""The longest path inside a repository; Linux and macOS take longer ones."""
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.IGNORECASE)
 _BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]+")
@@ -145,7 +145,7 @@ def check_filename(name: str) -> str:
 
 
 def filename_for(url: str) -> str:
-    """A name after what a URL ends with."""
+    """A file name made from the end of a URL."""
     parts = urlsplit(url)
     own = unquote(parts.path.rstrip("/").rpartition("/")[2]) or "index"
     own = re.sub(r"[^\w.+-]+", "-", own).strip(".-")[:100] or "file"
@@ -190,7 +190,7 @@ def is_short_commit(name: str) -> bool:
 
 
 def split_branch(url: str) -> tuple[str, str]:
-    """A URL without, and what stands behind its ``#``."""
+    """A URL without its ``#`` and what follows, and what follows it."""
     plain, _, branch = url.partition("#")
     return plain, branch
 

@@ -7,7 +7,8 @@ What is there from last time stays as it is, so that only what changed is indexe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +18,10 @@ from findling.config.sources import PROJECT_FILES
 from findling.engine.library.collections import Quota
 from findling.engine.library.fetching.fetch_requests import path_problem
 from findling.engine.small_files import failure, make_folder, read_json, write_json
-from findling.model.errors import FetchRefused, FindlingError, NetworkError
+from findling.model.errors import FetchRefused, NetworkError
 from findling.model.marks import LFS_POINTER, is_lfs_pointer, left_out_by_name, looks_secret
-from findling.outbound.git import run_git
+from findling.outbound.files import NotRead
+from findling.sources.git_objects import FILE_MODES, LINK, RefFiles, listed
 from findling.sources.selection import DiscoveryOptions, Selection
 
 MAX_FILES: Final = 50_000
@@ -28,12 +30,8 @@ MAX_TREE_BYTES: Final = 500 << 20
 """Of one repository: what is written, not what is fetched."""
 
 _STATE_BYTES: Final = 64_000_000
-_BATCH_BYTES: Final = 16 << 20
 _MOST_NAMED: Final = 100
 """Files that are left out and named in the result; the others are counted."""
-
-_GIT_S: Final = 120.0
-_REGULAR: Final = (b"100644", b"100755", b"100664")
 
 
 class Tree(Struct):
@@ -86,21 +84,24 @@ def write_tree(
     written = {path: name for path, (name, _) in wanted.items() if path not in waiting}
     # Whatever happens from here on: what is not known to be whole is written again.
     write_json(state, written)
-    done = 0
-    for path, data in _contents(repository, {path: wanted[path] for path in waiting}):
-        done += 1
-        step(done / len(waiting))
-        if is_lfs_pointer(data):
-            tree.leave_out(path, LFS_POINTER[1])
-        elif looks_secret(data, path):
-            tree.leave_out(path, "it contains a private key or a token")
-        else:
-            _write(folder, path, data, state.with_suffix(".partial"))
-            written[path] = waiting[path]
-            tree.changed += 1
-            continue
-        if path in before:
-            _remove(folder, path)
+    with closing(RefFiles(repository, commit, {path: bytes.fromhex(name) for path, name in waiting.items()})) as files:
+        for done, (path, name) in enumerate(waiting.items(), 1):
+            read = files.read(path, MAX_FILE_BYTES)
+            if isinstance(read, NotRead):
+                raise NetworkError(f"The server left out the content of {path[:200]}.")
+            data = read[1]
+            step(done / len(waiting))
+            if is_lfs_pointer(data):
+                tree.leave_out(path, LFS_POINTER[1])
+            elif looks_secret(data, path):
+                tree.leave_out(path, "it contains a private key or a token")
+            else:
+                _write(folder, path, data, state.with_suffix(".partial"))
+                written[path] = name
+                tree.changed += 1
+                continue
+            if path in before:
+                _remove(folder, path)
     tree.files = dict(sorted(written.items()))
     tree.size = sum(wanted[path][1] for path in written)
     write_json(state, tree.files)
@@ -111,23 +112,13 @@ def _wanted(
     repository: Path, commit: str, folder: Path, include: tuple[str, ...], exclude: tuple[str, ...], tree: Tree
 ) -> dict[str, tuple[str, int]]:
     """Path to (git's name of the content, size)."""
-    listed = run_git(
-        ["--git-dir=.", "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit],
-        cwd=repository,
-        timeout_s=_GIT_S,
-    )
-    if not listed.ok:
-        raise FindlingError(f"git cannot list the commit: {listed.status}.")
     selection = Selection(os.fspath(folder), DiscoveryOptions(include=include, exclude=exclude))
     found: dict[str, tuple[str, int]] = {}
     folded: dict[str, str] = {}
     total = 0
-    for entry in filter(None, listed.stdout.split(b"\0")):
-        head, _, raw = entry.partition(b"\t")
-        mode, kind, name, size = head.split()
-        path = os.fsdecode(raw)
-        if mode == b"120000" or kind != b"blob" or mode not in _REGULAR:
-            tree.leave_out(path, "a link" if mode == b"120000" else "a repository of its own")
+    for path, file in listed(repository, commit).items():
+        if file.mode not in FILE_MODES:
+            tree.leave_out(path, "a link" if file.mode == LINK else "a repository of its own")
             continue
         problem = path_problem(path)
         if problem:
@@ -141,13 +132,13 @@ def _wanted(
         named = left_out_by_name(path)
         if named is not None and named[0] == "secret":
             tree.leave_out(path, named[1])
-        elif int(size) > MAX_FILE_BYTES:
+        elif (size := file.size or 0) > MAX_FILE_BYTES:
             tree.leave_out(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
         elif (other := _clash(folded, path)) is not None:
             tree.leave_out(path, f"its path differs from that of {other} in case only")
         else:
-            found[path] = name.decode("ascii"), int(size)
-            total += int(size)
+            found[path] = file.git_id, size
+            total += size
             if len(found) > MAX_FILES or total > MAX_TREE_BYTES:
                 raise FetchRefused(
                     f"More than {MAX_FILES:,} files or {MAX_TREE_BYTES:,} bytes match the patterns.",
@@ -174,36 +165,6 @@ def _clash(folded: dict[str, str], path: str) -> str | None:
         if other != part:
             return other
     return None
-
-
-def _contents(repository: Path, wanted: dict[str, tuple[str, int]]) -> Iterator[tuple[str, bytes]]:
-    """The files' contents, in batches of bounded size."""
-    batch: list[str] = []
-    size = 0
-    for path, (_, bytes_) in wanted.items():
-        batch.append(path)
-        size += bytes_
-        if size >= _BATCH_BYTES:
-            yield from _read(repository, batch, wanted)
-            batch, size = [], 0
-    if batch:
-        yield from _read(repository, batch, wanted)
-
-
-def _read(repository: Path, paths: list[str], wanted: dict[str, tuple[str, int]]) -> Iterator[tuple[str, bytes]]:
-    names = "".join(f"{wanted[path][0]}\n" for path in paths)
-    read = run_git(["--git-dir=.", "cat-file", "--batch"], cwd=repository, input=names.encode(), timeout_s=_GIT_S)
-    if not read.ok:
-        raise FindlingError(f"git cannot read the commit's files: {read.status}.")
-    at = 0
-    for path in paths:
-        end = read.stdout.index(b"\n", at)
-        fields = read.stdout[at:end].split()
-        if len(fields) != 3 or fields[1] != b"blob":
-            raise NetworkError(f"The server left out the content of {path[:200]}.")
-        size = int(fields[2])
-        yield path, read.stdout[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
 
 
 # --- the folder ------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ class JsonView:
     def search(self, result: SearchResult, *, explain: bool) -> None:
         self._write({**to_json(result), "low_confidence": result.low_confidence})
 
-    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
+    def grep(self, found: GrepStream, *, shape: str, groups: bool, headed: bool) -> None:
         """The fields of a GrepResult; each file is written as soon as it is found, the totals behind them."""
         line_break, between = ("\n", ",") if is_terminal(self._out) else ("", ", ")
         before = _text(self._out, {"root": self._root, "pattern": found.pattern, "files": []}).rpartition("[]")[0]

@@ -1,13 +1,13 @@
 """Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
 
     search, similar   path:start-end  symbol     ("-" where there is no symbol; [channel,channel] with --explain)
-                        begin data 5f0a9c3e12d47b86    (in a pipe, where a model may read it: what follows is a file's)
-                        10  a line of a place that is shown in full, with its number
-                            … 12 lines                 (left out)
-                      called by path:12  a line          (what belongs to it: also calls, overrides, the same in, ...;
-                                                          ":12" alone is of the same file)
+                    begin data 5f0a9c3e12d47b86    (in a pipe, where a model may read it, once: text of files follows)
+                    10  a line of a place that is shown in full, with its number
+                        … 12 lines                 (left out)
+                      called by path:12  a line      (what belongs to it: also calls, overrides, the same in, ...;
+                                                      ":12" alone is of the same file)
                       and 2 more, 5 uses in tests
-                        end data 5f0a9c3e12d47b86      (the number is another one in each answer)
+                    end data 5f0a9c3e12d47b86      (behind the last place; the number is another one in each answer)
                       by title, trace at line 12         (what of a pasted text led there)
                       and 11 translations and 1 copy     (files that stand under this one)
                       also 40-48 A section, 90-95
@@ -17,7 +17,9 @@
                     about a flow, "== calls that connect these places ==" and an indented line for each step; then with
                     --explain "confidence 0.97; ..." and an indented line for each fact behind it; then the
                     command that shows whole what is shown in part, and other good places: "whole definitions: ..."
-    grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
+    grep              path:line:text; -o: a line for each match
+                      with -W or context, or --heading: path, then line:text of matches and line-text of others, "--"
+                      for a gap, an empty line between files; --no-heading: path:line:text, path-line-text
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature     (then the text, as of a place; it has the signature)
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
@@ -100,11 +102,13 @@ class PlainView:
         self._label = visible if terminal else one_line
         self._mark = "" if terminal else token_hex(8)
         """A file cannot contain it, because it is drawn after the file was written."""
+        self._in_data = False
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         before: Hit | None = None
         for group, hits in result.in_groups():
             if group:
+                self._data(begins=False)
                 if before is not None:
                     self._line("")
                 self._line(words.heading(group))
@@ -119,6 +123,7 @@ class PlainView:
                     self._line("")
                 self._hit(hit, explain)
                 before = hit
+        self._data(begins=False)
         self._chain(result.chain)
         if explain and result.hits:
             self._line("")
@@ -128,7 +133,7 @@ class PlainView:
             self._line("")
             self._line(self._label(further))
 
-    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
+    def grep(self, found: GrepStream, *, shape: str, groups: bool, headed: bool) -> None:
         for position, file in enumerate(as_they_come(found, self._out)):
             if shape in ("files", "without"):
                 self._row(file.path)
@@ -141,7 +146,7 @@ class PlainView:
                         self._line(f"{path}:{match.line}:{column}:{self._content(match.text)}")
             else:
                 lines = printed_lines(file, groups=groups, only=shape == "only")
-                self._matches(file, lines, gap=position > 0, groups=groups)
+                self._matches(file, lines, gap=position > 0 and (groups or headed), headed=headed)
 
     def passages(self, found: LibraryResult) -> None:
         for position, passage in enumerate(found.passages):
@@ -150,6 +155,7 @@ class PlainView:
             marks = [f"{passage.score:.2f}"]
             self._row(passage.file_path, "", passage.collection, " › ".join(passage.headings), marks=marks)
             self._body([Line(0, text) for text in passage.content.splitlines()], Relations(), passage.file_path)
+        self._data(begins=False)
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         for result in results:
@@ -157,10 +163,12 @@ class PlainView:
                 self._definition(found, words.match_of(found, result.name))
                 self._body(list(body_lines(found)), found.related, found.path)
             for use in result.references:
+                self._data(begins=False)
                 at = f"{use.line}:{use.column}"
                 why = [use.why] if use.why else []
                 kind = ["write" if use.writes else "ref", *([use.grade] if use.grade else ())]
                 self._row(use.path, at, *kind, use.enclosing, code=use.text.strip(), marks=why)
+        self._data(begins=False)
         if further := words.symbols_look(results, self._places.shown, self._repeated):
             self._line(self._label(further))
 
@@ -308,27 +316,36 @@ class PlainView:
         named = [self._label(field) or _NONE for field in (*fields, *(() if code is None else (code,)))]
         self._line("  ".join([where, *named, *(f"[{self._label(mark)}]" for mark in marks), *filter(None, (warning,))]))
 
-    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, groups: bool) -> None:
-        """The lines of a file that match. ``gap``: another file stands above it."""
+    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, headed: bool) -> None:
+        """The lines of a file that match. ``gap``: another file stands above it; ``headed``: the path stands above
+        them, and not in each."""
         path = self._label(self._places.shown(file.path))
-        if gap and groups:
-            self._line("--")
+        if gap:
+            self._line("" if headed else "--")
+        if headed:
+            self._line(path)
         for line in lines:
             mark = ":" if line.spans else "-"
             text = self._content(shortened(line) if self._terminal else line.text)
-            self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
+            where = str(line.number) if headed else f"{path}{mark}{line.number}"
+            self._line("--" if line.number == 0 else f"{where}{mark}{text}")
 
     def _body(self, lines: Sequence[Line], related: Relations, path: str) -> None:
         """The lines of a place, and what belongs to it, which is lines of files as well."""
         if not lines:
             return
+        self._data(begins=True)
         width = max(len(str(line.number)) for line in lines)
-        shown = [f"  {line.number or '':>{width}}  {visible(line.text)}".rstrip() for line in lines]
-        shown += [f"  {self._label(text)}" for text in words.related(related, path, self._places.shown)]
-        if self._mark:
-            shown = [f"  begin data {self._mark}", *shown, f"  end data {self._mark}"]
-        for text in shown:
-            self._line(text)
+        for line in lines:
+            self._line(f"{line.number or '':>{width}}  {visible(line.text)}".rstrip())
+        for text in words.related(related, path, self._places.shown):
+            self._beside(text)
+
+    def _data(self, *, begins: bool) -> None:
+        """Marks where text of files begins, and where the last of it ends."""
+        if self._mark and begins != self._in_data:
+            self._line(f"{'begin' if begins else 'end'} data {self._mark}")
+            self._in_data = begins
 
     def _beside(self, text: str) -> None:
         """A further line below a place."""

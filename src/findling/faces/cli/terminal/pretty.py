@@ -58,8 +58,8 @@ class PrettyView(PlainView):
             shown = f"{places} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
 
-    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
-        super().grep(found, shape=shape, groups=groups)
+    def grep(self, found: GrepStream, *, shape: str, groups: bool, headed: bool) -> None:
+        super().grep(found, shape=shape, groups=groups, headed=True)
         totals = found.totals
         if totals.total_files:
             self._print(Text(words.grep_total(totals), _QUIET))
@@ -89,7 +89,7 @@ class PrettyView(PlainView):
             text.append(f"  {shown}")
         self._print(text)
 
-    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, groups: bool) -> None:
+    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, headed: bool) -> None:
         if gap:
             self._line("")
         self._row(file.path)

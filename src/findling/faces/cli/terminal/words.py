@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 NOTHING_FOUND = "nothing found"
 NO_USE = "no certain, likely or possible use found"
 
+NOT_HERE = (*types.UNREAD, "lfs_pointer", "not_checked_out")
+"""Reasons to leave a file out that nobody chose for what is in it."""
+
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -216,8 +219,9 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
 def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> list[str]:
     """A note for each text that is known not to occur; with ``coverage`` the last one counts the files not searched."""
     notes = [each.words for each in absent]
-    if notes and coverage is not None and coverage.skipped:
-        notes[-1] += f" ({_not_searched(coverage.skipped)})"
+    left_out = _not_searched(coverage.skipped, found=False) if coverage is not None else []
+    if notes and left_out:
+        notes[-1] += f" ({left_out[0]})"
     return notes
 
 
@@ -248,13 +252,7 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     notes += list(totals.notes)
     if cut:
         notes.append("not all occurrences are listed, and the counts are lower bounds")
-    if totals.skipped:
-        notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
-    if totals.unindexed:
-        few = f"{totals.unindexed:,} of " if totals.unindexed != totals.files_searched else ""
-        were = "was" if totals.files_searched == 1 else "were"
-        read = f"{few}{count(totals.files_searched, 'file')} {were} read from disk"
-        notes.append(f"{read}, because the index does not have their present text")
+    notes += _not_searched(Counter(file.reason for file in totals.skipped), found=totals.total_files > 0)
     return notes
 
 
@@ -281,8 +279,8 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
     if len(result.references) < result.total_references:
         more = "see --limit" if references_asked else "see --refs and --limit"
         notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; {more}")
-    if result.coverage.skipped and not result.absent:
-        notes.append(_not_searched(result.coverage.skipped))
+    if not result.absent:
+        notes += _not_searched(result.coverage.skipped, found=bool(result.definitions or result.references))
     notes += _state_of_index(result)
     return notes + absent_notes(result.absent, result.coverage)
 
@@ -452,9 +450,11 @@ def span(start: int, end: int) -> str:
     return f"{start}-{end}"
 
 
-def _not_searched(counts: Mapping[str, int]) -> str:
-    """``counts``: how many files are left out, by reason."""
-    return f"not searched: {by_reason(counts)}"
+def _not_searched(counts: Mapping[str, int], *, found: bool) -> list[str]:
+    """A note on the files that are left out, ``counts`` of them by reason; none without any. Where something is found,
+    only of those whose text is not here or could not be read."""
+    told = {reason: number for reason, number in counts.items() if not found or reason in NOT_HERE}
+    return [f"not searched: {by_reason(told)}"] if told else []
 
 
 def by_reason(counts: Mapping[str, int]) -> str:
