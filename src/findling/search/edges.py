@@ -11,6 +11,7 @@ import ast
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from posixpath import commonprefix
 from typing import NamedTuple
@@ -175,6 +176,7 @@ class EdgeSearch:
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._objects: dict[tuple[str, str], bool] = {}
         self._vague = 0
+        self._tried: set[tuple[Callable[..., object], tuple[object, ...]]] = set()
         self._until = time.monotonic() + seconds
 
     @property
@@ -183,14 +185,18 @@ class EdgeSearch:
         return time.monotonic() > self._until
 
     def trial(self, ask: Callable[..., object], *given: object) -> Callable[[Index], object]:
-        """What a method asks, for `Index.bring`: without an effect on what is counted."""
+        """What a method asks, for `Index.bring`: without an effect on what is counted, and once, as what it asked is
+        known then."""
 
         def run(_: Index) -> None:
+            if (ask, given) in self._tried:
+                return
             kept = self._vague, self._files_left
             try:
                 ask(*given)
             finally:
                 self._vague, self._files_left = kept
+            self._tried.add((ask, given))
 
         return run
 
@@ -221,7 +227,7 @@ class EdgeSearch:
                     break
                 if at % _TOGETHER == 0:
                     coming = islice(users.values(), at, at + _TOGETHER)
-                    self._index.bring(*(self.trial(self.callers, [each]) for each in coming))
+                    self._index.bring(*(self.trial(self.callers, (each,)) for each in coming))
                 found = self.callers([user])
                 room = MOST_EDGES - len(edges.found)
                 new = [edge._replace(step=step) for edge in found.found[:room]]
@@ -275,7 +281,7 @@ class EdgeSearch:
             files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             near = files[: min(self._most_files or _AHEAD, _AHEAD if self._files_left is None else self._files_left)]
-            self._index.bring(*(self.trial(self._all_in, file, name, keys, names) for file in near))
+            self._index.bring(*(self.trial(partial(self._all_in, file, name, keys, names)) for file in near))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
                 if not room or self._files_left == 0 or self.is_over:

@@ -91,6 +91,7 @@ def parts(index: Index, files: Sequence[FileRow], folder: str, ranks: Mapping[tu
     """The folders of a folder with what they hold, those with the most definitions first: the folders right below, and
     in place of one that has most of all these, those in it. Definitions of tests count for nothing here. ``ranks``:
     those of `Graph.ranks`; the highest are named."""
+    index.ahead(lambda index: [_defined(index, file) for file in files])
     defined = {file: _defined(index, file) for file in files}
     is_file = any(file.path == folder for file in files)
     root = folder if is_file or not folder else f"{folder}/"

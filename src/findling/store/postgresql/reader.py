@@ -186,6 +186,8 @@ class PostgresIndex:
         self._uses: _Known[int, bytes] = _Known(self._ask_uses)
         self._texts: _Known[int, bytes | None] = _Known(self._ask_texts)
         self._vectors: _Known[tuple[int, int], bytes] = _Known(self._ask_vectors)
+        self._defining: _Known[tuple[str, int], list[int]] = _Known(self._ask_defining)
+        """The contents that define a name, as many as are wanted."""
         self._beside: _Known[_Proposal_Key, _Beside | None] = _Known(self._ask_beside)
         self._lists: _Known[_Statement_Key, Rows] = _Known(self._ask_lists)
         self._every: tuple[_Known[Any, Any], ...] = (
@@ -200,6 +202,7 @@ class PostgresIndex:
             self._uses,
             self._texts,
             self._vectors,
+            self._defining,
             self._beside,
             self._lists,
         )
@@ -863,6 +866,11 @@ class PostgresIndex:
         wanted = tuple(filter(is_storable, dict.fromkeys(squashed)))
         if not wanted:
             return []
+        if len(wanted) == 1 and only == ANY:
+            key = (wanted[0], limit)
+            self._bring(self._defining, [key])
+            rows = [(content, self._records.found[content].symbols) for content in self._defining.found.get(key, ())]
+            return self._symbols_of(rows, wanted[0].__eq__, limit, only)
         return self._defined("name = ANY(%s::text[])", (wanted,), frozenset(wanted).__contains__, limit, only)
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
@@ -885,32 +893,56 @@ class PostgresIndex:
     ) -> list[SymbolRow]:
         known = only.blobs if isinstance(only.blobs, Set) else None
         among = "AND content_id = ANY(%s::bigint[]) " if known is not None else ""
-        is_limited = only.kind is None and (only.blobs is None or known is not None)
-        defining = (
-            "FROM contents WHERE content_id IN ("
-            f"SELECT content_id FROM definitions WHERE {_OURS} AND {condition} {among}) ORDER BY hash LIMIT %s"
+        rows = self._list(
+            "SELECT content_id, symbols FROM contents WHERE content_id IN ("
+            f"SELECT content_id FROM definitions WHERE {_OURS} AND {condition} {among}) ORDER BY hash LIMIT %s",
+            (
+                tuple(self._ids),
+                *values,
+                *((tuple(sorted(known)),) if known is not None else ()),
+                limit if only.kind is None and (only.blobs is None or known is not None) else _MOST,
+            ),
         )
-        given = (
-            tuple(self._ids),
-            *values,
-            *((tuple(sorted(known)),) if known is not None else ()),
-            limit if is_limited else _MOST,
-        )
-        asks = [(f"SELECT content_id, symbols {defining}", given)]
-        if is_limited:  # where they stand is asked next
-            asks.append(
-                (
-                    f"SELECT {_FILE}{_FROM}WHERE e.content_id IN (SELECT content_id {defining}) AND e.{_OURS}",
-                    (*given, tuple(self._ids)),
-                )
+        return self._symbols_of(rows, fits, limit, only)
+
+    def _ask_defining(self, keys: list[tuple[str, int]]) -> Iterator[Statement]:
+        """With them come their records and where they stand, which is asked next."""
+        for limit in {limit for _, limit in keys}:
+            names = [name for name, most in keys if most == limit]
+            defining = (
+                "unnest(%s::text[]) AS asked(name) CROSS JOIN LATERAL (SELECT content_id, hash FROM contents WHERE "
+                f"content_id IN (SELECT content_id FROM definitions WHERE {_OURS} AND name = asked.name) "
+                "ORDER BY hash LIMIT %s) AS held"
             )
-        self._bring(self._lists, asks)
-        rows, *placed = [self._lists.found.get(ask, []) for ask in asks]
-        for files in placed:
-            owners: dict[int, list[FileRow]] = {row[0]: [] for row in rows}
-            for file in self._note_files(files):
-                owners[file.blob_id].append(file)
-            self._owners.found.update(owners)
+            of_any = f"IN (SELECT held.content_id FROM {defining})"
+            values = (names, self._ids, limit)
+
+            def take(rows: Rows, names: list[str] = names, limit: int = limit) -> None:
+                found = self._defining.found
+                found.update(((name, limit), []) for name in names)
+                for name, content, _ in sorted(rows, key=itemgetter(2)):
+                    found[name, limit].append(content)
+
+            def take_owners(rows: Rows) -> None:
+                owners: dict[int, list[FileRow]] = {}
+                for file in self._note_files(rows):
+                    owners.setdefault(file.blob_id, []).append(file)
+                self._owners.found.update(owners)
+
+            yield Statement(f"SELECT asked.name, held.content_id, held.hash FROM {defining}", values, take)
+            yield Statement(
+                f"SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id {of_any}",
+                values,
+                lambda rows: self._records.found.update((row[0], _Record(*row[1:])) for row in rows),
+            )
+            sql = f"SELECT {_FILE}{_FROM}WHERE e.content_id {of_any} AND e.{_OURS}"
+            yield Statement(sql, (*values, self._ids), take_owners)
+
+    @staticmethod
+    def _symbols_of(
+        rows: Iterable[Sequence[Any]], fits: Callable[[str], bool], limit: int, only: OnlyThese
+    ) -> list[SymbolRow]:
+        """The definitions in contents that are asked for by name."""
         found: list[SymbolRow] = []
         for content, data in rows:
             if only.blobs is not None and content not in only.blobs:
