@@ -448,6 +448,23 @@ def test_a_store_that_cannot_answer_says_why_and_what_helps(
     assert status == 2 and said in line and line.count("\n") == 1 and "hunter2" not in line
 
 
+def test_an_index_without_its_vectors_says_why_and_keeps_those_of_another_model(
+    folder: Path, postgresql: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], stored: Callable[[str], None]
+) -> None:
+    stored(postgresql.new_database("models"))
+    other = tmp_path / "other.toml"
+    other.write_text(
+        '[semantic]\nollama_url = "http://127.0.0.1:1"\n\n[semantic.embedding]\nprovider = "ollama"\n', encoding="utf-8"
+    )
+    assert main(["index", str(folder)]) == 0
+    assert "Ollama" not in capsys.readouterr().err
+    assert main(["index", str(folder), "--config", str(other)]) == 0
+    assert "Cannot connect to Ollama" in capsys.readouterr().err
+    with Engine.open(root=folder) as engine:  # by the model that made what is there
+        covered = engine.status().coverage
+        assert covered.embedded_chunks == covered.chunks > 0
+
+
 def test_a_store_that_is_gone_has_a_code_of_its_own(folder: Path, stored: Callable[[str], None]) -> None:
     stored("postgresql://postgres@127.0.0.1:1/db")
     workspace = Workspace(root=folder)
