@@ -962,33 +962,26 @@ class PostgresIndex:
         views = tuple(self._ids)
         condition, values = _holding(plan, views)
 
-        def holding(most: int) -> str:
+        def asked(*columns: str) -> _Statement_Key:
+            read = "".join(f", CASE WHEN n <= {_READ_NEXT} AND c.kind = 'code' THEN c.{each} END" for each in columns)
             return (
                 "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
-                f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {most} AS few FROM e) "
-            )
-
-        asks = [
-            (
-                f"{holding(_FEW)}SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
-                f"UNION ALL SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
+                f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) AS n FROM e) "
+                f"SELECT {_FILE}{read} FROM e JOIN contents c USING (content_id), few WHERE n <= {_FEW} "
+                "UNION ALL "
+                f"SELECT entry_id{', NULL' * (11 + len(columns))} FROM e, few WHERE n > {_FEW}",
                 (views, *values),
             )
-        ]
-        if self._trying:  # who asks for uses of a name reads next what uses and definitions there are
-            asks.append(
-                (
-                    f"{holding(_READ_NEXT)}SELECT content_id, uses, terms, symbols, chunks FROM contents WHERE "
-                    f"{_OURS} AND kind = 'code' AND (SELECT few FROM few) AND content_id IN (SELECT content_id FROM e)",
-                    (views, *values, views),
-                )
-            )
-        self._bring(self._lists, asks)
-        rows, *read = [self._lists.found.get(ask, []) for ask in asks]
-        self._note_files(row for row in rows if row[1] is not None)
-        for content, uses, *record in read[0] if read else ():
-            self._uses.found[content] = uses
-            self._records.found[content] = _Record(*record)
+
+        key = asked("uses", "terms", "symbols", "chunks")  # what whoever asks for uses of a name reads next
+        if not (with_parts := self._trying or key in self._lists.found):
+            key = asked()
+        rows = self._list(*key)
+        self._note_files(row[:12] for row in rows if row[1] is not None)
+        for _, content, *_, uses, terms, symbols, chunks in rows if with_parts else ():
+            if uses is not None:
+                self._uses.found[content] = uses
+                self._records.found[content] = _Record(terms, symbols, chunks)
         return list(map(itemgetter(0), rows))
 
 
