@@ -98,6 +98,16 @@ def test_search_is_what_ask_gives(mode: Any, engine: Engine) -> None:
     assert found.hits
 
 
+@pytest.mark.parametrize("target", ["src/client.py", "src/client.py:2"])
+def test_what_is_like_a_file_is_what_ask_gives(target: str, engine: Engine) -> None:
+    found, answer = engine.similar(target), engine.ask(Query(target, like=True))
+    assert found.hits and (found.hits, found.mode) == (answer.result.hits, "semantic")
+    assert "src/client.py" not in [hit.path for hit in found.hits] and answer.ran == {"semantic"}
+    assert [grounds.ranks["semantic"] for _, grounds in answer.places] == [*range(1, len(found.hits) + 1)]
+    later = engine.ask(Query(target, like=True, offset=1)).result
+    assert [hit.path for hit in later.hits] == [hit.path for hit in found.hits[1:]] and later.offset == 1
+
+
 def test_what_speaks_for_each_hit(engine: Engine) -> None:
     answer = engine.ask(Query(QUESTION, gate=Gate({"natural_language": 0.5}), place_lines=2))
     assert answer.meaning.ran and answer.meaning.skipped is None and answer.meaning.ratio == 0.5

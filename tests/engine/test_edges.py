@@ -324,7 +324,9 @@ def test_what_may_mean_too_many_definitions_is_counted_and_not_listed(project: O
         (3, "likely", "`part3` has the name of its type")
     ]
     assert found.notes == ("1 use left out: the name has more than 10 definitions.",)
-    assert engine.callees("go").notes == found.notes
+    assert engine.callees("go").notes == (
+        "Not followed: go uses `weigh`, which has more than 10 definitions (use.py:2).",
+    )
 
 
 def test_what_a_module_gives_as_a_whole_has_members_of_its_own(project: Opened) -> None:
@@ -399,9 +401,58 @@ def test_what_a_string_names_is_told_as_such(project: Opened) -> None:
     }.items():
         edges = engine.callers(name, tests=True).edges
         assert [(edge.path, edge.line, edge.grade) for edge in edges if edge.kind == "string"] == found, name
-    note = "What greet calls by getattr in line 4 of app.py is not followed."
+    note = "Not followed: greet calls by the name that `getattr` is given (app.py:4)."
     assert note in engine.callees("greet").notes
-    assert note in engine.trace("greet", "Desk.serve").notes
+    (end,) = engine.trace("greet", "Desk.serve").ends
+    assert (end.path, end.line, end.enclosing, end.text) == ("app.py", 4, "greet", "return getattr(Desk(), name)()")
+
+
+def test_comments_and_docstrings_name_nothing_and_unread_files_are_counted(project: Opened) -> None:
+    engine = project(
+        {
+            "app.py": "def greet(): ...\n",
+            "use.py": (
+                '"""As in the setting "app.greet"."""\nHASH = "#"  # once "app.greet"\n'
+                "def run():\n    '''\n    Says 'app.greet'.\n    '''\n    return load(\n        '# no', 'app.greet')\n"
+            ),
+        }
+        | {f"z{number:02}.py": 'HOOK = "app.greet"\n' for number in range(12)}
+    )
+    found = engine.callers("greet")
+    named = [(edge.path, edge.line) for edge in found.edges]
+    assert [at for at in named if at[0] == "use.py"] == [("use.py", 8)] and len(named) == 10
+    assert found.notes == ("3 more files may name it in a string: only the nearest were read.",)
+
+
+def test_where_a_chain_of_calls_ends_is_told_with_the_line_and_why(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "from typing import overload\n"
+                "class Desk:\n    def __init__(self, hook):\n        self.hook = hook\n"
+                "    def run(self):\n        self.hook()\n        self.call(1)\n"
+                "    @overload\n    def call(self, what: int): ...\n    @overload\n    def call(self, what: str): ...\n"
+                "    def call(self, what):\n        '''Never what(1).'''\n        handler = what.choice\n"
+                "        handler(what)\n        return len(str(what))\n"
+                "def goal(): ...\nTABLE = {1: goal}\n"
+                "def alone():\n    return other()\ndef other():\n    return print()\n"
+            )
+        }
+    )
+    found = engine.trace("Desk.run", "goal")
+    assert [(end.line, end.enclosing, end.why) for end in found.ends] == [
+        (15, "Desk.call", "calls what is held by `handler`"),
+        (6, "Desk.run", "calls what is held by `self.hook`"),
+    ]
+    assert [hit.line for hit in engine.callers("Desk.call").definitions] == [12]
+    assert engine.callees("Desk.run").notes == ("Not followed: Desk.run calls what is held by `self.hook` (a.py:6).",)
+    assert engine.callers("goal").notes == (
+        "goal is handed on as a value (a.py:18): calls of it from there are not followed.",
+    )
+    assert engine.trace("alone", "goal").notes == (
+        "No call is known to lead from alone to goal: 2 definitions reached; all other calls in them leave this "
+        "project.",
+    )
 
 
 def test_what_replaces_something_in_a_test_registers_nothing(project: Opened) -> None:
@@ -1211,3 +1262,34 @@ def test_types_are_used_from_files_that_are_included_and_possibly_from_others(pr
         grade = "possible" if name == "Case" else "likely"
         found = engine.callers(name).edges
         assert {(edge.path, edge.line, edge.grade) for edge in found} == {("main.cpp", line, grade)}, name
+
+
+def test_what_a_field_holds_is_called_by_the_fields_name(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "class Plain:\n    def __init__(self): ...\nclass Own(Plain): ...\ndef greet(): ...\n"
+                "class Shop:\n    kind: type[Plain] = Own\n    hook = greet\n    other = len\n"
+                "    def open(self):\n        self.hook()\n        self.other()\n        return self.kind()\n"
+            )
+        }
+    )
+    assert ("a.py", 12, "Shop.open", "likely") in edges(engine.callers("Plain.__init__"))
+    assert ("a.py", 10, "Shop.open", "likely") in edges(engine.callers("greet"))
+    assert {edge.target for edge in engine.callees("Shop.open").edges} == {"Plain", "greet"}
+
+
+def test_an_impact_goes_on_where_an_object_with_a_special_method_is_made(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "class Bar:\n    def __enter__(self):\n        draw()\n    def __repr__(self):\n        return name()\n"
+                "def draw(): ...\ndef name(): ...\ndef bar():\n    return Bar()\n"
+            ),
+            "tests/test_a.py": "from a import bar\ndef test_bar():\n    with bar(): ...\n",
+        }
+    )
+    (edge,) = engine.callers("Bar.__enter__").edges
+    assert (edge.line, edge.grade, edge.why) == (9, "possible", "called by syntax where an object is used")
+    assert [step.name for step in engine.impact("draw", steps=4).tests] == ["test_bar"]
+    assert engine.impact("name", steps=4).tests == ()

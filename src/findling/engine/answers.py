@@ -45,6 +45,7 @@ from findling.search.query import WITHOUT_VECTORS
 from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
+    from findling.engine.questions import Target
     from findling.search.searcher import Found, Searcher
     from findling.sources import selection
 
@@ -83,19 +84,24 @@ class Answers:
         self.searched = searched
         self._searcher: Searcher | None = None
 
-    def ask(self, query: Query, fresh: Freshened) -> Answer:
-        """The answer to a validated query."""
+    def ask(self, query: Query, fresh: Freshened, target: Target | None = None) -> Answer:
+        """The answer to a validated query; with `Query.like` what is like ``target``."""
         begun = time.monotonic()
         with self.searched.answer():
-            unread = self._unread(fresh)
-            found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
+            if target is None:
+                unread = self._unread(fresh)
+                found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
+            else:
+                found = self._like(query, target)
             no_file = ""
             if not found.hits:
                 with self.searched.index.snapshot():
                     no_file = no_file_fits(self.searched, query)
             meaning = self._meaning(query, found)
             confidence = search.judge(found)
-            result = self._result(query, found, confidence, fresh, meaning, relate=query.bodies == "auto")
+            result = self._result(
+                query, found, confidence, fresh, meaning, relate=query.bodies == "auto" and not query.like
+            )
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
@@ -139,26 +145,21 @@ class Answers:
             failure=found.failed.message if found.failed is not None else "",
         )
 
-    def similar(
-        self, query: Query, meant: Sequence[str], line: int | None, named: Sequence[str], fresh: Freshened
-    ) -> SearchResult:
-        """The places that are like the file at the first known of the paths ``meant``, or like its ``line``. Where none
-        is known, the target may be a name that only looks as if a line followed, and is at one of those ``named``.
-        Raises `NotFound`, and `EmbedderUnavailable` where nothing can be compared."""
-        index = self.searched.index
+    def _like(self, query: Query, target: Target) -> Found:
+        """The places that are like a target. Raises `NotFound`, and `EmbedderUnavailable` where nothing can be
+        compared."""
+        index, line = self.searched.index, target.line
         with index.snapshot():
-            file = next(filter(None, map(index.file_at, meant)), None)
-            if file is None and line is not None:
-                file, line = next(filter(None, map(index.file_at, named)), None), None
+            file = next(filter(None, map(index.file_at, target.meant)), None)
+            if file is None:
+                file, line = next(filter(None, map(index.file_at, target.named)), None), None
         if file is None:
-            raise self._not_indexed(query.text, meant)
-        with self.searched.answer():
-            found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
+            raise self._not_indexed(query.text, target.meant)
+        found = self._open_searcher().similar(file, line=line, query=query)
         semantics = self.searched.stores[self.searched.owner(file)[0]].semantics
         if not found.hits and semantics.problem:
             semantics.required()
-        meaning, confidence = self._meaning(query, found), search.judge(found)
-        return self._result(query, found, confidence, fresh, meaning)
+        return found
 
     def _not_indexed(self, target: str, meant: Sequence[str]) -> errors.NotFound:
         """The error for a file that no collection has, with what to do in the one that its path leads to."""
@@ -385,7 +386,8 @@ class Answers:
                 yield hit
 
     def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
-        """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
+        """The names, paths and texts in a question that occur in no file, neither code nor documents. Empty where that
+        is not known."""
         if not all(store.searchable for store in self.searched.stores):
             return ()
         with self.searched.part():
@@ -544,7 +546,7 @@ class UnreadFiles:
         if self._store.lasting or not self._may_list or path.startswith("/"):
             return None
         looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
-        return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
+        return next((file for file in looked.skipped or () if file.reason not in _PRESENT), None)
 
 
 class UnreadOfAll:

@@ -31,6 +31,7 @@ from findling.model.types import (
     GRADES,
     Edge,
     EdgeResult,
+    End,
     Grade,
     MapResult,
     Query,
@@ -43,7 +44,7 @@ from findling.outbound.files import NotRead
 from findling.search import dynamic, entry_points, project_map
 from findling.search.edges import EDGES_S, FILES_OF_STEPS, MOST_EDGES, MOST_MEANT, is_common
 from findling.search.graph.file_names import TYPES
-from findling.search.graph.resolution import LANGUAGES
+from findling.search.graph.resolution import LANGUAGES, PROPERTIES
 from findling.search.graph.rules import RULES
 from findling.search.mentions import mentions
 from findling.search.ranking.priors import path_flags
@@ -97,14 +98,13 @@ def edges(
     index = searched.index
     with index.snapshot():
         named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
-        exact = _exact(named, name)
-        asked = list(_definitions(searched, exact))
+        exact, asked = _meant(searched, named, name)
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
-        found = search.Edges([])
+        found, unread = search.Edges([]), 0
         if asked and few:
             lines = searched.lines
             if direction == "callers":
-                index.ahead(lambda index: list(dynamic.named_in_strings(index, lines, asked)))
+                index.ahead(lambda index: dynamic.named_in_strings(index, lines, asked))
             found = (
                 search.callees(index, asked, lines=lines)
                 if direction == "callees"
@@ -112,15 +112,17 @@ def edges(
             )
             if direction == "callers":
                 known = {(edge.file.path, edge.use.line) for edge in found.found}
-                strings = dynamic.named_in_strings(index, lines, asked)
+                strings, unread = dynamic.named_in_strings(index, lines, asked)
                 found.found += [each for each in strings if (each.file.path, each.use.line) not in known]
                 found.sort()
         no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
         notes = [*_notes_on_names(named, exact, few=few), *_notes(exact, found, steps), *([no_file] if no_file else ())]
+        if unread:
+            notes.append(f"{count(unread, 'more file')} may name it in a string: only the nearest were read.")
         if direction == "callers" and few:
-            notes += _called_from_outside(searched, asked)
+            notes += [*_called_from_outside(searched, asked), *_handed_on(index, asked, found)]
         elif few:
-            notes += _called_by_name(searched, asked)
+            notes += _not_followed(searched, asked, found)
         told = _told(searched, direction, asked, found, tests=tests, limit=limit, impact=steps > 0)
         others = [each for each in asked if few and each.file.language not in LANGUAGES]
         if others and direction == "callers":
@@ -202,19 +204,21 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         index.bring(lambda _: defined(origin), lambda _: defined(goal))
         for name in (origin, goal):
             named = defined(name)
-            exact = _exact(named, name)
+            exact, asked = _meant(searched, named, name)
             few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
             if not named.found:
                 notes.append(f"{name}: nothing is defined by this name.")
-            ends.append((exact or named.found, list(_definitions(searched, exact)) if few else []))
+            ends.append((exact or named.found, asked if few else []))
         (origins, starts), (goals, targets) = ends
         found = trail(index, starts, targets, searched.lines) if starts and targets else None
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
-            notes.append(f"{way}{', and not all were looked at' if found.cut else ''}.")
-            notes += _called_by_name(searched, found.through)
-        open_at = list(_shown(searched, found.open_at[:MOST_DEFINITIONS])) if found is not None else []
+            left = ", and not all were looked at" if found.cut else ""
+            notes.append(f"{way}{left}{'' if found.ends or left else '; all other calls in them leave this project'}.")
+            if (more := len(found.ends) - MOST_DEFINITIONS) > 0:
+                notes.append(f"{count(more, 'more line')} at which it may go on left out.")
+        open_at = [_end(searched, each) for each in found.ends[:MOST_DEFINITIONS]] if found is not None else []
         notes += list(_unfollowed([*origins, *goals]))
     return TraceResult(
         origin=origin,
@@ -528,16 +532,6 @@ def _reaching_tests(index: Index, found: Sequence[search.Edge]) -> Iterator[Step
             yield Step(edge.file.path, at.name_line, key[1], edge.step, edge.use.line, edge.grade, edge.why)
 
 
-def _definitions(searched: Searched, hits: Sequence[SymbolHit]) -> Iterator[search.Definition]:
-    """The rows of definitions that were found by name."""
-    for hit in hits:
-        file = searched.index.file_at(hit.path)
-        if file is not None:
-            for symbol in searched.index.symbols(file.blob_id):
-                if (symbol.name, symbol.name_line) == (hit.name, hit.line):
-                    yield search.Definition(file, symbol)
-
-
 def _hit(definition: search.Definition) -> SymbolHit:
     return search.symbol_hit(definition.symbol, definition.file, "exact")
 
@@ -553,12 +547,11 @@ def _distinct(found: Sequence[search.Edge], direction: Direction) -> list[search
 
 def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
     for edge in found:
-        lines = searched.lines(edge.file) or ()
         target = edge.target.symbol
         yield Edge(
             path=edge.file.path,
             line=edge.use.line,
-            text=lines[edge.use.line - 1].strip()[:_TEXT] if edge.use.line <= len(lines) else "",
+            text=_line(searched, edge.file, edge.use.line),
             enclosing=edge.enclosing.qualified_name if edge.enclosing is not None else "",
             kind=edge.kind,
             grade=edge.grade,
@@ -571,10 +564,39 @@ def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
         )
 
 
-def _exact(named: search.Definitions, name: str) -> list[SymbolHit]:
-    """The definitions that a name means: those spelled as it is, or where there are none, in another way."""
+def _end(searched: Searched, ending: search.Ending) -> End:
+    file, line, enclosing, why = ending
+    return End(file.path, line, _line(searched, file, line), enclosing.qualified_name if enclosing else "", why)
+
+
+def _line(searched: Searched, file: FileRow, number: int) -> str:
+    lines = searched.lines(file) or ()
+    return lines[number - 1].strip()[:_TEXT] if number <= len(lines) else ""
+
+
+def _meant(searched: Searched, named: search.Definitions, name: str) -> tuple[list[SymbolHit], list[search.Definition]]:
+    """The definitions that a name means, with their rows: those spelled as it is, or where there are none, in another
+    way. Of a function with overloads the one with the body."""
     exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
-    return [hit for hit in exact if name.endswith(hit.name)] or exact
+    exact = [hit for hit in exact if name.endswith(hit.name)] or exact
+    pairs = []
+    for hit in exact:
+        file = searched.index.file_at(hit.path)
+        if file is not None:
+            rows = searched.index.symbols(file.blob_id)
+            own = [row for row in rows if (row.name, row.name_line) == (hit.name, hit.line)]
+            pairs += [(hit, search.Definition(file, row)) for row in own]
+    ways = {each for _, each in pairs if _is_overload(searched.index, each)}
+    whole = {each.key for _, each in pairs if each not in ways}
+    pairs = [(hit, each) for hit, each in pairs if each not in ways or each.key not in whole]
+    return list(dict.fromkeys(hit for hit, _ in pairs)), [each for _, each in pairs]
+
+
+def _is_overload(index: Index, definition: search.Definition) -> bool:
+    """Whether a definition only says one way in which another one may be called."""
+    file, symbol = definition
+    uses = index.uses(file.blob_id) if file.language == "python" and symbol.kind in ("fn", "method") else ()
+    return any(use.kind == "decorate" and use.name == "overload" and use.symbol == symbol.position for use in uses)
 
 
 def _notes_on_names(named: search.Definitions, exact: Sequence[SymbolHit], *, few: bool) -> Iterator[str]:
@@ -622,14 +644,33 @@ def _called_from_outside(searched: Searched, asked: Sequence[search.Definition])
                 yield f"{name.strip()} is an entry point ({point.path}:{point.line})."
 
 
-def _called_by_name(searched: Searched, asked: Iterable[search.Definition]) -> Iterator[str]:
-    """Where definitions call what no code names, so that nobody can follow it."""
-    asked = list(asked)
-    searched.index.ahead(lambda index: [index.doc_text(each.file.blob_id) for each in asked])
-    found = dynamic.calls_by_name(searched.lines, asked)
-    for definition, line, word in islice(found, MOST_DEFINITIONS):
-        name = definition.symbol.qualified_name
-        yield f"What {name} calls by {word} in line {line} of {definition.file.path} is not followed."
+def _handed_on(index: Index, asked: Iterable[search.Definition], found: search.Edges) -> Iterator[str]:
+    """Where functions are used without being called, so that nobody can tell who calls them."""
+    for file, symbol in asked:
+        uses = index.uses(file.blob_id) if symbol.kind in ("fn", "method") and file.language in RULES else ()
+        if any(use.kind == "decorate" and use.name in PROPERTIES and use.symbol == symbol.position for use in uses):
+            continue  # a read is a call
+        places = [
+            f"{edge.file.path}:{edge.use.line}"
+            for edge in found.found
+            if edge.kind == "read" and edge.step == 1 and edge.grade != "possible" and edge.target.symbol == symbol
+            if uses and "test" not in path_flags(edge.file.path)
+            if edge.enclosing is not None or RULES[edge.file.language].family != "javascript"  # there it is exported
+        ]
+        if places:
+            more = f" and {count(len(places) - 1, 'more place')}" if len(places) > 1 else ""
+            name = symbol.qualified_name
+            yield f"{name} is handed on as a value ({places[0]}{more}): calls of it from there are not followed."
+
+
+def _not_followed(searched: Searched, asked: Iterable[search.Definition], found: search.Edges) -> Iterator[str]:
+    """The lines of definitions at which nobody can tell what is called."""
+    every = [*dynamic.endings(searched.index, searched.lines, asked), *found.endings]
+    for file, line, enclosing, why in every[:MOST_DEFINITIONS]:
+        name = enclosing.qualified_name if enclosing is not None else file.path
+        yield f"Not followed: {name} {why} ({file.path}:{line})."
+    if (more := len(every) - MOST_DEFINITIONS) > 0:
+        yield f"Not followed: {count(more, 'more call')} like these."
 
 
 def _unfollowed(hits: Sequence[SymbolHit]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
@@ -44,6 +44,15 @@ MOST_STEPS: Final = 10
 """The most steps along callers that an impact can be asked for."""
 
 _Answer = TypeVar("_Answer")
+
+
+class Target(NamedTuple):
+    """A file, or a ``line`` of it, at the first known of the paths ``meant``. Where none is known, it may have a name
+    that only looks as if a line followed, and be at one of those ``named``."""
+
+    meant: Sequence[str]
+    line: int | None
+    named: Sequence[str] = ()
 
 
 class Waiting(TypedDict, total=False):
@@ -115,7 +124,7 @@ class Questions(ABC):
         return searched.answered(replace(asked, **waiting), answer)
 
     def refresh(self, **asked: Any) -> tuple[Freshness, str]:
-        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
+        """Bring the index up to date as a question does first, within its time: how fresh the index is then, and why
         not fresher. ``asked``: the fields of a `freshness.Question`."""
         return self.freshen(Question(**asked))
 
@@ -123,20 +132,32 @@ class Questions(ABC):
         """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
         meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
 
-        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
+        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors; with `Query.like` also `NotFound` for a
+        file that is not indexed, and `EmbedderUnavailable` where nothing can be compared.
         """
-        query = search.taken_from_text(search.validate(query))
+        query = search.validate(query)
+        query = replace(query, mode="semantic") if query.like else search.taken_from_text(query)
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
-        asked = Question(
-            query.text,
-            embed=search.needs_vectors(query),
-            look_at_all=query.look_at_all,
-            within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
-            to_the_letter=query.mode == "exact",
-        )
+        target: Target | None = None
+        if query.like:
+            path, line = search.split_target(query.text)
+            target = Target(self.paths_meant(path), line, self.paths_meant(query.text) if line is not None else ())
+            asked = Question(files=[*target.meant, *target.named], line=line, look_at_all=query.look_at_all)
+        else:
+            asked = Question(
+                query.text,
+                embed=search.needs_vectors(query),
+                look_at_all=query.look_at_all,
+                within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
+                to_the_letter=query.mode == "exact",
+            )
         return self._asked(
-            asked, lambda answers, fresh: answers.ask(query, fresh), ref=ref, wait_s=query.wait_s, progress=progress
+            asked,
+            lambda answers, fresh: answers.ask(query, fresh, target),
+            ref=ref,
+            wait_s=query.wait_s,
+            progress=progress,
         )
 
     def search(
@@ -182,15 +203,18 @@ class Questions(ABC):
         return self.ask(query, ref=ref, progress=progress).result
 
     def similar(
-        self, target: StrPath, *, limit: int = 10, explain: bool = False, **waiting: Unpack[Waiting]
+        self,
+        target: StrPath,
+        *,
+        limit: int = 10,
+        explain: bool = False,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
-        target = os.fspath(target)
-        query = search.validate(Query(target, limit, "semantic", explain=explain))
-        path, line = search.split_target(target)
-        meant, named = self.paths_meant(path), self.paths_meant(target)
-        asked = Question(files=[*meant, *named], line=line)
-        return self._asked(asked, lambda answers, fresh: answers.similar(query, meant, line, named, fresh), **waiting)
+        query = Query(os.fspath(target), limit, explain=explain, wait_s=wait_s, like=True)
+        return self.ask(query, ref=ref, progress=progress).result
 
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.

@@ -483,17 +483,28 @@ class EdgeResult(Table, IndexState, frozen=True):
         return f"{self.direction} of {self.name!r}: {grades}, {self.freshness}"
 
 
+class End(Row, Struct, frozen=True):
+    """A line that calls something of which nobody can tell what it is, and ``why``. ``text`` is the line, ``enclosing``
+    the definition around it."""
+
+    path: str
+    line: int
+    text: str
+    enclosing: str
+    why: str
+
+
 class TraceResult(IndexState, frozen=True):
-    """The calls that lead from one definition to another; no ``steps`` where none are known to. ``origins`` and
-    ``goals``: the definitions of the two names, or the nearest to one that nothing has. ``ends``: where the way may go
-    on, which nobody can tell for sure. ``reached``: how many definitions the first one is known to reach."""
+    """The calls that lead from one definition to another; no ``steps`` where none are known to: then ``ends`` are the
+    first lines at which what is known ends. ``origins`` and ``goals``: the definitions of the two names, or the nearest
+    to one that nothing has. ``reached``: how many definitions the first one is known to reach."""
 
     origin: str
     goal: str
     origins: tuple[SymbolHit, ...]
     goals: tuple[SymbolHit, ...]
     steps: tuple[Step, ...]
-    ends: tuple[Edge, ...]
+    ends: tuple[End, ...]
     reached: int
 
 
@@ -566,7 +577,8 @@ class Query(Struct, frozen=True):
     open. ``max_tokens`` bounds the answer, `ANSWER_CHARS` where it is None; then all places are listed, but with
     ``brief`` only those whose lists of fields leave half of the room to text. ``place_chars``: what is written of a
     place beside its path and its name; ``frame_chars``: what is written around all places, where `ANSWER_CHARS` bounds
-    them. ``screen_lines``: so many lines are seen at once.
+    them. ``screen_lines``: so many lines are seen at once. ``like``: ``text`` is a file or ``FILE:LINE``, and what is
+    like it is asked for, by meaning.
     """
 
     text: str
@@ -589,6 +601,7 @@ class Query(Struct, frozen=True):
     frame_chars: int = 380
     screen_lines: int | None = None
     offset: int = 0
+    like: bool = False
 
 
 class Span(Struct, frozen=True):

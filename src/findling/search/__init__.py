@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import judge, make_result
     from findling.search.body import Body, definition_body, lines_of
-    from findling.search.edges import Definition, Edge, Edges, EdgeSearch, callees, callers
+    from findling.search.edges import Definition, Edge, Edges, EdgeSearch, Ending, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope, Searchable
     from findling.search.flow import but_for
     from findling.search.gate import needs_vectors

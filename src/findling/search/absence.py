@@ -26,7 +26,7 @@ from findling.search.intent import ends_located, name_confidence, quotation
 from findling.search.keyword import CHUNK_FIELDS, FILE_FIELDS
 from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
 from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
-from findling.search.ranking.priors import OF_PLACES, path_flags
+from findling.search.ranking.priors import OF_PLACES, only_declares, path_flags
 from findling.search.scope import Scope
 from findling.search.siblings import is_copy
 from findling.search.symbol import KIND_WEIGHTS
@@ -434,12 +434,12 @@ class Absence:
         return [near for key in list(squashed)[:NEAREST] if (near := self._place_of(key)) is not None]
 
     def _place_of(self, squashed: str) -> Near | None:
-        """Where a name is defined, tests, examples and copies after others."""
+        """Where a name is defined; tests, examples, copies and declarations after others."""
         symbols = self._reader.named([squashed], _DEFINITIONS, OnlyThese(self._scope.blobs))
         files = {file.blob_id: file for file in self._reader.files_of_blobs({each.blob_id for each in symbols})}
         places = [
             (
-                bool(path_flags(file.path) & OF_PLACES) or is_copy(file.path),
+                bool(path_flags(file.path) & OF_PLACES) or is_copy(file.path) or only_declares(file.path),
                 -KIND_WEIGHTS.get(each.kind, 0.0),
                 file.path,
                 each,

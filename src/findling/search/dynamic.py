@@ -11,7 +11,7 @@ from findling.model import tokenizer
 from findling.model.reading import MOST_ARGUMENTS, Use
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Grade
-from findling.search.edges import Definition, Edge, is_common
+from findling.search.edges import CALLED, HELD, Definition, Edge, Ending, is_common
 from findling.search.graph.modules import Lines
 from findling.search.graph.rules import RULES
 from findling.search.patterns import compile_pattern
@@ -39,6 +39,19 @@ _CALLS_SOMETHING = re.compile(rf"(?<![\w.])(getattr)\([^\n]*\)\(|\b({_CALLED_BY}
 _STAND_IN = re.compile(r"\bpatch\b|\bmock")
 """Puts something else in the place of what a string names."""
 
+_PROSE = re.compile(
+    r"""(?P<text>(?P<triple>\"{3}|'{3})(?:\\.|(?!(?P=triple)).)*(?P=triple))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+    r"""|`(?:\\.|[^`\\])*`|(?P<hash>\#[^\n]*)|(?P<slashes>//[^\n]*|/\*.*?\*/)""",
+    re.DOTALL,
+)
+"""Strings and comments: what begins in one of them is no other one."""
+
+_WITH_HASH, _WITH_SLASHES = frozenset(("python", "ruby", "php")), frozenset(("python", "ruby"))
+"""Families whose comments begin with ``#``, and those where ``//`` begins none."""
+
+_PARAMETER = re.compile(r"[(,]\s*\*{0,2}(\w+)\s*(?=[:=,)?]|func\b)")
+_WRITTEN = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(\w+)\s*(?::[^=]+)?:?=(?!=)")
+
 _TEXTS = re.compile(r"""(["'`])((?:(?!\1)[^\\\n]){1,200})\1|(?<![:\w]):([A-Za-z_]\w*[?!]?)""")
 _PARTS = re.compile(r"[.:#@/\\]+")
 _RESOURCES = re.compile(r"^\s*resources?\s+((?::\w+[,\s]*)+)")
@@ -46,10 +59,13 @@ _ACTIONS = frozenset("index show new create edit update destroy".split())
 _CONTROLLER = "controller"
 
 
-def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -> Iterator[Edge]:
-    """The lines of the same language that name definitions in a string: likely where what owns one stands before its
-    name, possible where the call around the string looks a name up."""
+def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -> tuple[list[Edge], int]:
+    """The lines of the same language that name definitions in a string, and how many files that may have more were not
+    read. Likely where what owns a definition stands before its name, possible where the call around the string looks a
+    name up; comments and docstrings name nothing."""
     until = time.monotonic() + STRINGS_S
+    found: list[Edge] = []
+    unread: set[str] = set()
     for definition in wanted:
         name, rules = definition.symbol.name, RULES.get(definition.file.language)
         if rules is None:
@@ -60,28 +76,54 @@ def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -
         fitting = [each for each in files.values() if each.language in RULES and RULES[each.language] == rules]
         near = sorted(fitting, key=lambda each: (-len(commonprefix((each.path, definition.file.path))), each.path))
         routes = list(filter(None, map(index.file_at, _routes(definition, index))))
+        unread |= {file.path for file in near[STRING_FILES:]}
         holding = list(dict.fromkeys((*routes, *near[:STRING_FILES])))
         index.ahead(lambda index, files=holding: [index.doc_text(file.blob_id) for file in files])  # type: ignore[misc]
         for file in holding:
             if time.monotonic() > until:
-                return
-            for number, line in enumerate(lines(file) or (), 1):
+                unread.add(file.path)
+                continue
+            for number, line in enumerate(_code(lines(file) or (), rules.family), 1):
                 may_name = name in line or "resource" in line
-                if may_name and (found := _named(line, definition, file)):
+                if may_name and (graded := _named(line, definition, file)):
                     around = _around(index.symbols(file.blob_id), number)
                     use = Use("string", name, "", MOST_ARGUMENTS, number, around.position if around else -1, "")
-                    grade, why = found
-                    yield Edge(file, use, around, definition, "string", grade, why)
+                    found.append(Edge(file, use, around, definition, "string", *graded))
+    return found, len(unread)
 
 
-def calls_by_name(lines: Lines, definitions: Iterable[Definition]) -> Iterator[tuple[Definition, int, str]]:
-    """The lines of definitions that call something by a name that is no code, each with the word that does it."""
-    for definition in definitions:
-        symbol = definition.symbol
-        text = (lines(definition.file) or ())[symbol.start_line - 1 : symbol.end_line]
+def endings(index: Index, lines: Lines, definitions: Iterable[Definition]) -> Iterator[Ending]:
+    """The lines of functions that call something by a name that is no code, or what a variable or a parameter holds."""
+    every = list(definitions)
+    index.ahead(lambda index: [index.doc_text(file.blob_id) for file, _ in every])
+    for file, symbol in every:
+        if symbol.kind not in CALLED or file.language not in RULES:
+            continue
+        rules = RULES[file.language]
+        text = _code((lines(file) or ())[symbol.start_line - 1 : symbol.end_line], rules.family)
+        symbols, around = index.symbols(file.blob_id), [symbol]
+        while around[-1].parent >= 0:
+            around.append(symbols[around[-1].parent])
+        held = {name for row in around if row.kind in CALLED for name in _PARAMETER.findall(row.signature)}
+        held |= {match[1] for line in text if (match := _WRITTEN.match(line))}
+        held -= {row.name for row in symbols if row.parent == symbol.position} | rules.row.words.keys()
+        calls = re.compile(rf"(?<![\w.])({'|'.join(sorted(held))})\(") if held else None
         for number, line in enumerate(text, symbol.start_line):
-            if symbol.kind in ("fn", "method") and (found := _CALLS_SOMETHING.search(line)):
-                yield definition, number, found[1] or found[2]
+            if by_name := _CALLS_SOMETHING.search(line):
+                yield Ending(file, number, symbol, f"calls by the name that `{by_name[1] or by_name[2]}` is given")
+            elif calls is not None and number != symbol.name_line and (value := calls.search(line)):
+                yield Ending(file, number, symbol, f"{HELD} `{value[1]}`")
+
+
+def _code(lines: Sequence[str], family: str) -> list[str]:
+    """Lines without their comments and, in Python, texts of several lines."""
+
+    def kept(found: re.Match[str]) -> str:
+        is_text = found["text"] and family == "python"
+        is_comment = (found["hash"] and family in _WITH_HASH) or (found["slashes"] and family not in _WITH_SLASHES)
+        return "\n" * found[0].count("\n") if is_text or is_comment else found[0]
+
+    return _PROSE.sub(kept, "\n".join(lines)).split("\n")
 
 
 def _named(line: str, definition: Definition, file: FileRow) -> tuple[Grade, str] | None:

@@ -36,7 +36,7 @@ MOST_EDGES = 2_000
 """Found for one question; a name with more is one that nobody reads the list of."""
 
 FILES_OF_STEPS = 100
-"""Files that are gone through where callers' callers are followed: names that many files hold would take seconds."""
+"""Different files that are read where callers' callers are followed: names that many files hold would take seconds."""
 
 EDGES_S = 5.0
 """Time for going through the files that hold a name."""
@@ -56,7 +56,13 @@ MOST_MADE = 10
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor", "initialize", "init", "__construct")
 """Names of methods that run where an object of their type is made."""
 
-_CALLED = ("fn", "method")
+SPECIAL = tuple(f"__{name}__" for name in "call enter exit iter next aenter aexit aiter anext await".split())
+"""Methods of Python that run where an object is used as it is meant to be, with no word of them in the code."""
+
+CALLED = ("fn", "method")
+
+HELD = "calls what is held by"
+"""Begins why a chain of calls ends where a variable or a field is called."""
 
 NO_USES = ("write", "return", "export", "package")
 """Kinds of `Use` that use no definition."""
@@ -76,6 +82,9 @@ _COMMON_ELSEWHERE = _COMMON | frozenset(
 
 OVERRIDES = "overrides "
 """Begins why an edge is possible that means what a method overrides."""
+
+BY_SYNTAX = "called by syntax where an object is used"
+"""Why an edge is possible that makes an object whose special method is meant."""
 
 BY_NAME = "no other definition of that name"
 """Why an edge is likely that nothing but its name speaks for."""
@@ -104,11 +113,11 @@ class Definition(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """A definition that is asked about; ``overrides`` says what else it is meant by, where it may be. ``made``: a
-    constructor, which is meant where its type is called."""
+    """A definition that is asked about; ``maybe`` says why it is only possible that it is meant. ``made``: a
+    constructor or a special method, which is meant where its type is called."""
 
     definition: Definition
-    overrides: str = ""
+    maybe: str = ""
     made: bool = False
 
 
@@ -127,6 +136,16 @@ class Edge(NamedTuple):
     others: int = 0
 
 
+class Ending(NamedTuple):
+    """A line of ``file``, in the definition ``enclosing``, at which a chain of calls ends, as nobody can tell what it
+    calls, and ``why``."""
+
+    file: FileRow
+    line: int
+    enclosing: SymbolRow | None
+    why: str
+
+
 _AHEAD, _TOGETHER = 100, 50
 """Files and definitions for which a store far away brings together what is asked of them."""
 
@@ -134,14 +153,15 @@ _AHEAD, _TOGETHER = 100, 50
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
     what the project does not define, among callees. ``vague``: uses left out that may mean any of more than
-    `MOST_MEANT` definitions. An edge's ``step`` is 1 where what was asked about is used, 2 where
-    what uses that is, and so on."""
+    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. An edge's ``step`` is
+    1 where what was asked about is used, 2 where what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
     crowded: tuple[str, ...] = ()
     outside: int = 0
     vague: int = 0
+    endings: list[Ending] = []
 
     def sort(self) -> None:
         """Brings them in the order in which they are told."""
@@ -172,6 +192,7 @@ class EdgeSearch:
         self._index = index
         self._most_files = most_files
         self._files_left: int | None = None
+        self._seen: set[str] = set()
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._objects: dict[tuple[str, str], bool] = {}
@@ -191,11 +212,12 @@ class EdgeSearch:
         def run(_: Index) -> None:
             if (ask, given) in self._tried:
                 return
-            kept = self._vague, self._files_left
+            kept = self._vague, self._files_left, self._seen
+            self._seen = set(self._seen)
             try:
                 ask(*given)
             finally:
-                self._vague, self._files_left = kept
+                self._vague, self._files_left, self._seen = kept
             self._tried.add((ask, given))
 
         return run
@@ -240,9 +262,9 @@ class EdgeSearch:
         return edges
 
     def is_followed(self, edge: Edge) -> bool:
-        """Whether callers' callers are looked for: of a call that is sure, or of a base's method that is overridden;
-        in tests of fixtures alone."""
-        is_sure = edge.grade != "possible" or edge.why.startswith(OVERRIDES)
+        """Whether callers' callers are looked for: of a call that is sure, of a base's method that is overridden, or
+        where an object with a special method is made; in tests of fixtures alone."""
+        is_sure = edge.grade != "possible" or edge.why.startswith((OVERRIDES, BY_SYNTAX))
         if edge.enclosing is None or not is_sure:
             return False
         return "test" not in path_flags(edge.file.path) or self._is_fixture(Definition(edge.file, edge.enclosing))
@@ -268,7 +290,11 @@ class EdgeSearch:
                 keys.setdefault(base.key, _Wanted(each, why))
             for twin in self._resolver.twins(*each):
                 keys.setdefault(Definition(*twin).key, _Wanted(each))
-        made = {type_.key: _Wanted(each, made=True) for each in wanted for type_ in self._made_by(each)}
+        made = {
+            type_.key: _Wanted(each, "" if each.symbol.name in CONSTRUCTORS else BY_SYNTAX, made=True)
+            for each in wanted
+            for type_ in self._made_by(each)
+        }
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
         self._vague = 0
@@ -280,15 +306,16 @@ class EdgeSearch:
             files = self._files_with(name, wanted[0].file.path) if wanted else []
             files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
-            near = files[: min(self._most_files or _AHEAD, _AHEAD if self._files_left is None else self._files_left)]
+            near = files[: self._most_files or _AHEAD]
             self._index.bring(*(self.trial(partial(self._all_in, file, name, keys, names)) for file in near))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if not room or self._files_left == 0 or self.is_over:
+                if not room or (self._files_left == 0 and file.path not in self._seen) or self.is_over:
                     edges.cut = True
                     break
-                if self._files_left is not None:
+                if self._files_left is not None and file.path not in self._seen:
                     self._files_left -= 1
+                    self._seen.add(file.path)
                 found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
                 edges.found += found[:room]
                 edges.cut = edges.cut or len(found) > room
@@ -307,7 +334,10 @@ class EdgeSearch:
             for _ in self._of_use(here, use, name, keys, list(names)):
                 pass
 
-        self._index.bring(*(self.trial(of_use, use) for use in here.naming(name)))
+        self._index.bring(
+            *(self.trial(self._resolver.held, here, use) for use in here.holding(name)),
+            *(self.trial(of_use, use) for use in here.naming(name)),
+        )
 
     def _is_fixture(self, definition: Definition) -> bool:
         """Whether pytest gives what a function returns to functions with a parameter of its name."""
@@ -328,13 +358,16 @@ class EdgeSearch:
             if other.language != "python" or not (below or other.path == file.path):
                 continue
             for row in self._index.symbols(other.blob_id):
-                if row.kind in _CALLED and parameter.search(row.signature) and row != symbol:
+                if row.kind in CALLED and parameter.search(row.signature) and row != symbol:
                     use = Use("read", symbol.name, "", 0, row.name_line, row.position, "")
                     yield Edge(other, use, row, fixture, "read", "likely", "pytest gives it by its name")
 
     def _made_by(self, definition: Definition) -> list[Definition]:
-        """The types that a constructor makes objects of: its own, and those that inherit that by name and have none."""
-        if definition.symbol.name not in CONSTRUCTORS or definition.symbol.kind != "method":
+        """The types whose objects a constructor makes or have a special method: its own, and those that inherit that by
+        name and have none."""
+        name = definition.symbol.name
+        own = CONSTRUCTORS if name in CONSTRUCTORS else (name,)
+        if name not in (*CONSTRUCTORS, *SPECIAL) or definition.symbol.kind != "method":
             return []
         names = self._resolver.names(definition.file)
         owner = names.parent(definition.symbol.position)
@@ -345,7 +378,7 @@ class EdgeSearch:
                 if edge.kind != "inherit" or edge.grade == "possible" or user is None or user in found:
                     continue
                 there = self._resolver.names(edge.file)
-                if not any((user.symbol.position, name) in there.defined for name in CONSTRUCTORS):
+                if not any((user.symbol.position, each) in there.defined for each in own):
                     found.append(user)
         return found
 
@@ -381,6 +414,8 @@ class EdgeSearch:
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
+        for use in here.holding(name):
+            self._learn(use.name, partial(self._resolver.held, here, use), keys, names)
         for use in here.naming(name):
             yield from self._of_use(here, use, name, keys, names)
 
@@ -389,7 +424,7 @@ class EdgeSearch:
     ) -> Iterator[Edge]:
         if use.kind in ("import", "export"):
             if use.name == name:
-                self._learn(here, use, keys, names)
+                self._learn(use.value, partial(self._resolver.meaning_of_import, here.file, use), keys, names)
             return
         if use.receiver == name or use.receiver.endswith(f".{name}"):
             found: Iterable[Edge] = self._owner_edges(here, use)
@@ -401,17 +436,25 @@ class EdgeSearch:
             target = keys.get(edge.target.key)
             if target is None or (target.made and edge.kind != "instantiate"):
                 continue
-            if not target.overrides:
+            if not target.maybe:
                 yield edge._replace(target=target.definition)
             elif edge.grade != "possible" and not use.receiver.startswith("super()"):
-                yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
+                yield edge._replace(target=target.definition, grade="possible", why=target.maybe)
 
-    def _learn(self, here: FileNames, use: Use, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
-        """Look for a wanted definition also by the name that an import or an export gives it."""
-        if use.value in names or use.value in ("", "*", "=", "default") or len(names) >= MOST_NAMES:
+    def _learn(
+        self,
+        called: str,
+        resolve: Callable[[], Meaning | None],
+        keys: dict[tuple[str, str], _Wanted],
+        names: list[str],
+    ) -> None:
+        """Look for a wanted definition also by the name that an import, an export or a field gives it."""
+        if called in names or called in ("", "*", "=", "default") or len(names) >= MOST_NAMES:
             return
-        if self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
-            names.append(use.value)
+        meaning = resolve()
+        found = None if meaning is None else self._definition(meaning)
+        if found is not None and found.key in keys:
+            names.append(called)
 
     def _learn_of_modules(self, keys: dict[tuple[str, str], _Wanted], names: list[str]) -> None:
         """The names that files give definitions that are all, or the first, that their module exports."""
@@ -429,17 +472,13 @@ class EdgeSearch:
                     for imports in here.imported.values():
                         for use in imports:
                             if use.name in ("", "default"):
-                                self._learn(here, use, keys, names)
-
-    def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], _Wanted]) -> bool:
-        found = None if meaning is None else self._definition(meaning)
-        return found is not None and found.key in keys
+                                meaning = partial(self._resolver.meaning_of_import, other, use)
+                                self._learn(use.value, meaning, keys, names)
 
     # --- callees --------------------------------------------------------------------------------------------
 
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
-        self._vague = 0
         wanted = [each for each in wanted if each.file.language in RULES]
         self._index.bring(*(self.trial(self._resolver.names, each.file) for each in wanted))
         uses = [
@@ -454,11 +493,19 @@ class EdgeSearch:
             if self.is_over or len(edges.found) >= MOST_EDGES:
                 edges.cut = True
                 break
+            vague = self._vague
             found = self._first_edge(here, use)
             edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
-            edges.outside += not found
-        edges.vague = self._vague
-        edges.outside -= self._vague
+            why = ""
+            if self._vague > vague:
+                why = f"uses `{use.name}`, which has more than {MOST_MEANT} definitions"
+            elif (not found or found[0].target.symbol.kind in VALUES) and _is_held(here, use):
+                why = f"{HELD} `{use.receiver}.{use.name}`"
+            else:
+                edges.outside += not found
+            if why:
+                around = here.symbols[use.symbol] if use.symbol != TOP else None
+                edges.endings.append(Ending(here.file, use.line, around, why))
         edges.sort()
         return edges
 
@@ -473,12 +520,15 @@ class EdgeSearch:
         enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
         if meaning is not None:
             target = self._definition(meaning)
-            if target is not None and here.rules.row.fields and use.kind == "type" and target.symbol.kind in _CALLED:
+            if target is not None and here.rules.row.fields and use.kind == "type" and target.symbol.kind in CALLED:
                 types = [each for each in self._resolver.visible(here, use.name) if each[1].kind in TYPES]
                 target = Definition(*types[0]) if len(types) == 1 else None  # a type has its name beside a function's
             if target is not None and not (here.rules.row.fields == "apart" and _is_field(use, target)):
-                kind = "instantiate" if use.kind == "call" and target.symbol.kind in TYPES else use.kind
-                yield Edge(here.file, use, enclosing, target, kind, *_graded(here, meaning))
+                held = self._resolver.value(meaning) if use.kind == "call" else None
+                for means in filter(None, (held, meaning)):
+                    if (each := target if means is meaning else self._definition(means)) is not None:
+                        kind = "instantiate" if use.kind == "call" and each.symbol.kind in TYPES else use.kind
+                        yield Edge(here.file, use, enclosing, each, kind, *_graded(here, means))
             return
         only, owned = BY_NAME, list[Definition]()
         if use.receiver:
@@ -558,9 +608,15 @@ def _within(here: FileNames, position: int, around: int) -> bool:
     return position == around
 
 
+def _is_held(here: FileNames, use: Use) -> bool:
+    """Whether a call calls what a field of the object itself holds."""
+    is_own = use.kind == "call" and here.rules.row.words.get(use.receiver) == "instance"
+    return is_own and (here.type_around(here.scope_of(use)), use.name) in here.written_in_type
+
+
 def _is_field(use: Use, definition: Definition) -> bool:
     """Whether a field is read, not a method of its name: nothing is called, nor meant without being called."""
-    return use.kind == "read" and not use.arguments and definition.symbol.kind in _CALLED
+    return use.kind == "read" and not use.arguments and definition.symbol.kind in CALLED
 
 
 def _fits(use: Use, definition: Definition) -> bool:

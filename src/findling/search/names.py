@@ -22,7 +22,7 @@ from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.graph.file_names import VALUES
 from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths
 from findling.search.patterns import compile_pattern
-from findling.search.ranking.priors import path_flags
+from findling.search.ranking.priors import only_declares, path_flags
 from findling.search.scope import lies_in
 from findling.store.protocols import Index, OnlyThese
 
@@ -134,8 +134,8 @@ def definitions(
     file_end: str = "",
     as_lines: bool = False,
 ) -> Definitions:
-    """The first ``limit`` definitions of a name, best match first, those in tests last, then by path and line; where
-    there is none, of names that begin with it or contain it.
+    """The first ``limit`` definitions of a name, best match first, those in tests last, declarations for type checkers
+    after what they declare, then by path and line; where there is none, of names that begin with it or contain it.
 
     Raises `InvalidInput`.
 
@@ -219,6 +219,7 @@ def definitions(
             at[0].name != last,
             _ORDER[at[2]],
             "test" in path_flags(at[1].path),
+            only_declares(at[1].path),
             at[1].path,
             at[0].name_line,
         )

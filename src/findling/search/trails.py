@@ -14,7 +14,8 @@ from math import inf
 from msgspec import Struct
 
 from findling.model.types import Grade, Step
-from findling.search.edges import CONSTRUCTORS, Definition, Edge, EdgeSearch
+from findling.search.dynamic import endings
+from findling.search.edges import CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch, Ending, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.modules import Lines
 from findling.search.ranking.priors import path_flags
@@ -28,7 +29,7 @@ TOGETHER = 20
 """Definitions for which a store far away brings what they call, or what calls them, with that of another."""
 
 MOST_THROUGH = 100
-"""Definitions that are named as reached."""
+"""Definitions whose text is looked through for calls by a name."""
 
 MOST_CALLS = 12
 """The most calls on one way."""
@@ -43,14 +44,13 @@ Key = tuple[str, str]
 
 class Trail(Struct):
     """``steps``: the way, () where there is none. ``reached``: how many definitions the first one reaches.
-    ``open_at``: uses in what was reached that have the goal's name and may mean something else.
-    ``cut``: not all of it was looked at. ``through``: the first ones that were reached, where there is no way."""
+    ``cut``: not all of it was looked at. ``ends``: where there is no way, the lines in what was reached at which it may
+    go on and nobody can tell: first those that may mean the goal."""
 
     steps: tuple[Step, ...]
     reached: int
-    open_at: tuple[Edge, ...] = ()
     cut: bool = False
-    through: tuple[Definition, ...] = ()
+    ends: tuple[Ending, ...] = ()
 
 
 def trail(
@@ -65,6 +65,7 @@ class _Way:
         self, index: Index, origins: Sequence[Definition], goals: Sequence[Definition], lines: Lines | None
     ) -> None:
         self._index = index
+        self._lines = lines
         self._search = EdgeSearch(index, lines=lines)
         self._origins = origins
         self._goals = {goal.key for goal in goals}
@@ -72,6 +73,8 @@ class _Way:
         self._by: dict[Key, Edge | None] = {each.key: None for each in origins}
         """The edge by which each definition is reached forwards."""
         self._asked: dict[str, set[Key]] = {}
+        self._endings: list[Ending] = []
+        """Calls in what was reached that are not followed, as nobody can tell what they mean."""
         self._in_tests = any("test" in path_flags(each.file.path) for each in origins)
 
     def found(self) -> Trail:
@@ -83,8 +86,7 @@ class _Way:
             start = self._reached(back[0])
             assert start is not None
             return Trail(self._steps(start, back), len(self._by), cut=cut)
-        reached = (*self._origins, *(edge.target for edge in self._by.values() if edge is not None))
-        return Trail((), len(self._by), tuple(self._open()), cut or cut_back, reached[:MOST_THROUGH])
+        return Trail((), len(self._by), cut or cut_back, self._ends())
 
     def _forwards(self) -> tuple[Key | None, bool]:
         """The goal that was reached, if one was, and whether the search ended before everything was looked at."""
@@ -102,7 +104,12 @@ class _Way:
             if len(done) > FORWARDS:
                 return None, True
             self._ahead(self._called, at, (each for *_, each in waiting))
-            for edge in self._called(at) if calls < MOST_CALLS else ():
+            used = self._called(at) if calls < MOST_CALLS else Edges([])
+            self._endings += used.endings
+            for edge in used.found:
+                if edge.others and edge.kind == "call" and not is_common(edge.use.name, edge.file.language):
+                    why = f"calls `{edge.use.name}`, which may mean {edge.others + 1} definitions"
+                    self._endings.append(Ending(edge.file, edge.use.line, edge.enclosing, why))
                 key, there = edge.target.key, far + FAR[edge.grade]
                 if edge.grade != "possible" and edge.kind not in _NO_CALL and there < least.get(key, inf):
                     least[key], self._by[key] = there, edge
@@ -117,8 +124,8 @@ class _Way:
             asked.update(each.key for each in coming)
             self._index.bring(*(self._search.trial(ask, each) for each in coming))
 
-    def _called(self, at: Definition) -> list[Edge]:
-        return self._search.callees(self._entered(at)).found
+    def _called(self, at: Definition) -> Edges:
+        return self._search.callees(self._entered(at))
 
     def _calling(self, at: Definition) -> list[Edge]:
         return self._search.callers([at]).found
@@ -184,8 +191,14 @@ class _Way:
             name, _, inner = name.rpartition(".")
         return None
 
-    def _open(self) -> Iterable[Edge]:
-        """Possible uses of a goal in what is reached."""
-        for edge in self._search.callers(self._goal_definitions).found:
-            if edge.grade == "possible" and self._reached(edge) is not None:
-                yield edge
+    def _ends(self) -> tuple[Ending, ...]:
+        """Calls in what is reached that may mean the goal, then those by a name that is text or of what a variable
+        holds, then the others."""
+        through = (*self._origins, *(edge.target for edge in self._by.values() if edge is not None))
+        found = [
+            Ending(edge.file, edge.use.line, edge.enclosing, f"may be the last call: {edge.why}")
+            for edge in self._search.callers(self._goal_definitions).found
+            if edge.grade == "possible" and self._reached(edge) is not None
+        ]
+        found += endings(self._index, self._lines, through[:MOST_THROUGH]) if self._lines is not None else ()
+        return tuple({(each.file.path, each.line): each for each in reversed((*found, *self._endings))}.values())[::-1]

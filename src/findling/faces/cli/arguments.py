@@ -123,11 +123,11 @@ _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {
 # --- the table ------------------------------------------------------------------------------------------------
 
 
-def _commands() -> dict[str, Command]:
+def _read() -> tuple[dict[str, Command], tuple[Option, ...]]:
     with open(f"{os.path.dirname(__file__)}/commands.json", "rb") as file:  # noqa: PTH120, PTH123 - pathlib takes longer
         table = json.load(file)
     shared = table["shared"]
-    return {
+    commands = {
         name: Command(
             row["summary"],
             row["run"],
@@ -137,6 +137,7 @@ def _commands() -> dict[str, Command]:
         )
         for name, row in table["commands"].items()
     }
+    return commands, tuple(_option(**row) for row in table["every"])
 
 
 def _option(usage: str, many: bool = False, **about: Any) -> Option:
@@ -155,23 +156,8 @@ def _option(usage: str, many: bool = False, **about: Any) -> Option:
     return Option(spellings, about)
 
 
-COMMANDS: Final = _commands()
-
-OWN_OPTIONS: Final = (
-    Option(
-        ("--config",),
-        {"metavar": "FILE", "help": "read the configuration in FILE too; it decides before the project's and your own"},
-    ),
-    Option(("--store",), {"metavar": "URL", "help": "use the index in this PostgreSQL database, shared by machines"}),
-    Option(
-        ("--collection",),
-        {
-            "metavar": "NAMES",
-            "help": "in that store: search the collections published under these names (with commas; '*' for all)",
-        },
-    ),
-)
-"""Options of every command."""
+COMMANDS, OWN_OPTIONS = _read()
+"""By name the commands, and the options that each of them has besides."""
 
 
 # --- reading what was typed -----------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ ELSEWHERE = -2
 _MAJOR = re.compile(r"v\d+")
 """A version at the end of a module's name."""
 
+_HELD = re.compile(r"(?::(?:\w+\.)?[Tt]ype\[)?(?:\w+\.)*(\w+)\]?(?:\s*\|\s*None)?$")
+"""A definition that is written into something, or an annotation as one of a type's subtypes."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -91,11 +94,18 @@ class FileNames:
 
     @cached_property
     def defined(self) -> dict[tuple[int, str], list[int]]:
-        """Positions by what holds them and name."""
+        """Positions by what holds them and name; those of overloads' signatures after the one with the body."""
         found: dict[tuple[int, str], list[int]] = {}
         for symbol, holder in zip(self.symbols, self.holders, strict=True):
             found.setdefault((holder, symbol.name), []).append(symbol.position)
+        for positions in found.values():
+            if len(positions) > 1:
+                positions.sort(key=self.is_overload)
         return found
+
+    def is_overload(self, position: int) -> bool:
+        """Whether a definition only says one way in which another one may be called."""
+        return "overload" in self.decorators.get(position, ())
 
     @cached_property
     def _by_kind(self) -> dict[str, list[Use]]:
@@ -114,6 +124,15 @@ class FileNames:
         """Uses of a name, and those that it is the last part before."""
         ending = f".{name}"
         return [use for use in self.uses if use[1] == name or use[2] == name or use[2].endswith(ending)]
+
+    def holding(self, name: str) -> list[Use]:
+        """Writes of a definition of this name, or of its type, into a field or a variable under another name."""
+        return [use for use in self._written_values.get(name, ()) if use.name != name]
+
+    @cached_property
+    def _written_values(self) -> dict[str, list[Use]]:
+        """Writes by the last name in what is written, where that is no call."""
+        return self._grouped("write", lambda use: match[1] if (match := _HELD.match(use.value)) else "")
 
     @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:

@@ -39,7 +39,8 @@ _GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
 
-_PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
+PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
+"""Decorators of methods that are read, not called."""
 
 
 def _is_hidden(file: FileRow, symbol: SymbolRow, using: FileRow, rules: Rules) -> bool:
@@ -252,6 +253,20 @@ class Resolver:
         owner = self._evaluated(names, scope, use.receiver, use.line)
         return None if owner is None else self._member(owner, use.name)
 
+    def held(self, names: FileNames, write: Use) -> Meaning | None:
+        """The definition that a field or a variable holds after a write; None where it holds no definition."""
+        self._steps = 0
+        found = self._value(names, [write])
+        return found if found is not None and found.what == "definition" else None
+
+    def value(self, variable: Meaning) -> Meaning | None:
+        """What a variable holds; None for all else, and where nothing says it."""
+        symbol = self.symbol(variable)
+        if symbol is None or variable.file is None or symbol.kind not in VALUES:
+            return None
+        names = self.names(variable.file)
+        return self._value(names, names.written.get((names.parent(variable.position), "", symbol.name), []))
+
     def meaning_of_import(self, file: FileRow, use: Use) -> Meaning | None:
         """What a name means that is imported or exported."""
         self._steps = 0
@@ -412,7 +427,7 @@ class Resolver:
             if found is not None or symbol.kind in TYPES:
                 return found
         if symbol.kind in VALUES and owner.what == "definition":
-            value = self._value(names, names.written.get((names.parent(owner.position), "", symbol.name), []))
+            value = self.value(owner)
             return None if value is None else self._member(value, name)
         return None
 
@@ -549,7 +564,7 @@ class Resolver:
         if found is None or symbol is None or found.what != "definition" or found.file is None:
             return found
         names = self.names(found.file)
-        if symbol.kind == "method" and names.decorators.get(found.position, frozenset()) & _PROPERTIES:
+        if symbol.kind == "method" and names.decorators.get(found.position, frozenset()) & PROPERTIES:
             return self._called(found)
         return found
 
@@ -603,7 +618,7 @@ class Resolver:
         if symbol.kind in TYPES or (symbol.kind == "fn" and names.is_type(called.position)):
             return called._replace(what="instance", likely=called.likely or f"made by {symbol.name}()")
         if symbol.kind in VALUES:
-            value = self._value(names, names.written.get((names.parent(called.position), "", symbol.name), []))
+            value = self.value(called)
             return None if value is None or not self._step() else self._called(value)
         returned = names.returned.get(called.position)
         if returned is None:

@@ -66,3 +66,8 @@ def is_superseded(path: str, newest: Mapping[str, int]) -> bool:
 def path_flags(path: str) -> frozenset[str]:
     """Which priors apply to a path: test, example, legacy, platform, changes, messages."""
     return frozenset(flag for flag, pattern in _FLAGS.items() if pattern.search(path))
+
+
+def only_declares(path: str) -> bool:
+    """Whether a file declares for type checkers what another one defines."""
+    return path.endswith((".pyi", ".d.ts", ".d.mts", ".d.cts"))

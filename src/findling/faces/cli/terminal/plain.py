@@ -18,8 +18,8 @@
                     --explain "confidence 0.97; ..." and an indented line for each fact behind it; then the
                     command that shows whole what is shown in part, and other good places: "whole definitions: ..."
     grep              path:line:text; -o: a line for each match
-                      with -W or context, or --heading: path, then line:text of matches and line-text of others, "--"
-                      for a gap, an empty line between files; --no-heading: path:line:text, path-line-text
+                      with context path-line-text, too, and "--" between groups
+                      with -W or --heading: path, then line:text and line-text, an empty line between files
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature     (then the text, as of a place; it has the signature)
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
@@ -193,8 +193,8 @@ class PlainView:
             at = [f"called in line {step.called_at}"] if step.called_at else []
             marks = [words.graded(step)] if words.graded(step) else []
             self._row(step.path, str(step.line), step.name, *at, marks=marks)
-        for edge in result.ends:
-            self._row(edge.path, str(edge.line), edge.grade, edge.enclosing, code=edge.text, marks=[edge.why])
+        for end in result.ends:
+            self._row(end.path, str(end.line), "ends here", end.enclosing, code=end.text, marks=[end.why])
 
     def project_map(self, result: MapResult) -> None:
         for part in result.parts:
