@@ -68,8 +68,8 @@ WITH_DECLARATIONS = ("c", "cpp", "typescript", "tsx")
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
-SHOWN_OF_A_NAME = 6
-"""Definitions of one name that are shown with their text."""
+SHOWN_OF_A_NAME, MANY_OF_A_NAME = 6, 12
+"""Definitions of one name that are shown with their text; from so many on each has a line, and none its text."""
 
 SORTED_USES = 10_000
 """Uses of a name that are put in order before the first ones are answered: pages of them then fit together."""
@@ -414,10 +414,11 @@ class Answers:
 
 def _to_show(definitions: Sequence[types.SymbolHit], aside: Container[types.SymbolHit] = ()) -> list[types.SymbolHit]:
     """The definitions that are shown with their text: exact ones or the only one, none that stands in another or
-    ``aside``, and tests only where there is nothing else."""
+    ``aside``, and tests only where there is nothing else; none where they are too many to be what was meant."""
     exact = [hit for hit in definitions if (hit.match == "exact" or len(definitions) == 1) and hit not in aside]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
-    return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
+    outer = [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)]
+    return [] if len(outer) > MANY_OF_A_NAME else outer[:SHOWN_OF_A_NAME]
 
 
 def _is_old(path: str) -> bool:

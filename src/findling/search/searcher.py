@@ -181,7 +181,7 @@ class Searcher:
                 verdict = self._absent(query, guess, unread, scope)
                 instead = replace(query, text=verdict.instead or query.text)
                 found = self._nothing(query, guess, "sure") if verdict.ends else self._found(instead, scope)
-        return found._replace(intent=guess, absent=verdict.absent, notes=verdict.notes)
+        return found._replace(intent=guess, absent=verdict.absent, notes=(*found.notes, *verdict.notes))
 
     def _first_asks(
         self, query: Query, guess: IntentGuess, unread: Unread, scope_path: str
@@ -305,6 +305,11 @@ class Searcher:
             ranked = siblings.fold(self._reader, terms, ranked, scope, most)
         ranked = siblings.without_bundles(self._reader, terms, ranked, most)
         shown = ranked[query.offset : query.offset + max(query.limit, COMPARED)]
+        listed = len(shown)
+        may_leave_out = query.bodies == "auto" and not query.explain and query.mode in WHOLE_TEXTS and led is None
+        while may_leave_out and chosen.intent == "natural_language" and _is_unlikely(shown):
+            del shown[-1]
+        notes = (f"{count(left_out, 'unlikely place')} not listed.",) if (left_out := listed - len(shown)) else ()
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
         if led is not None:
@@ -328,6 +333,7 @@ class Searcher:
             failed,
             ratio,
             text.confidence if text else 0.0,
+            notes=notes,
             groups=sides.groups(terms.wants, ranked) if chosen.intent == "natural_language" and led is None else (),
             lacking=self._lacking(terms, ranked[0]) if ranked else {},
         )
@@ -736,6 +742,19 @@ class Searcher:
             ranked=tuple(ranked),
             ran=frozenset(("semantic",)),
         )
+
+
+UNLIKELY_WORDS, UNLIKELY_SHARE = 0.2, 0.25
+"""A file that has so few of the rare words and so little of the first one's value is no answer: none of 197 right files
+of 144 real questions was such a one. In large projects few of ten files are, in small ones most may be."""
+
+
+def _is_unlikely(ranked: Sequence[RankedFile]) -> bool:
+    """Whether the last of some files is not worth a line."""
+    if len(ranked) <= COMPARED:
+        return False
+    first, last = ranked[0], ranked[-1]
+    return last.rare_coverage < UNLIKELY_WORDS and last.rank_value < UNLIKELY_SHARE * first.rank_value
 
 
 def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int | None]:
