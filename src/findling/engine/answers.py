@@ -56,6 +56,8 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 MOST_CALLERS = 10
 """Callers that are listed of a definition that was asked for by name."""
 
+NOT_RELATED = "Of a shared store an answer does not show what calls its places; ask for one by its name to see it."
+
 WHOLE_TYPE = 120
 """Lines of a type that is shown whole, so that what is asked for of it need not be shown again."""
 
@@ -192,7 +194,9 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
-        far = any(store.shared for store in self.searched.stores)  # each use of a name would be a round trip
+        far = any(store.shared for store in self.searched.stores)  # what belongs to a place takes more round trips
+        if far and relate and found.hits and found.hits[0].group == "code":
+            notes.append(NOT_RELATED)
         notes += not_searched(self.searched, every)
         index = self.searched.index
         with index.snapshot():
@@ -343,6 +347,7 @@ class Answers:
             related_chars = min(most // RELATED_PART, RELATED_CHARS) // max(1, len(results))
             texts = dict(zip(bodies, _texts(list(bodies.values()), most), strict=True))
 
+            index.bring(*(lambda _, hit=hit: relating.of_hit(hit, related_chars) for hit in chosen))
             shown = {(path, number) for (path, _), text in texts.items() for number, _ in search.lines_of(text)}
 
             def told(hit: types.SymbolHit) -> types.SymbolHit:
