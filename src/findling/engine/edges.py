@@ -679,5 +679,7 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
+    if found.built_in:
+        yield f"{count(found.built_in, 'use')} left out: built-in types have the name, too, and nothing tells the type."
     if found.outside:
         yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."
