@@ -48,7 +48,7 @@ def by_ripgrep(rg: str, root: Path, words: list[str], files: list[str]) -> tuple
 
 
 def by_findling(root: Path, words: list[str]) -> tuple[str, int]:
-    return ran([sys.executable, "-m", "findling", "grep", "--root", ".", *words], root)
+    return ran([sys.executable, "-m", "findling", "grep", "--no-heading", "--root", ".", *words], root)
 
 
 def record(rg: str, target: Path) -> None:

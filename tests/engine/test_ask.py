@@ -103,6 +103,9 @@ def test_what_is_like_a_file_is_what_ask_gives(target: str, engine: Engine) -> N
     found, answer = engine.similar(target), engine.ask(Query(target, like=True))
     assert found.hits and (found.hits, found.mode) == (answer.result.hits, "semantic")
     assert "src/client.py" not in [hit.path for hit in found.hits] and answer.ran == {"semantic"}
+    assert [grounds.ranks["semantic"] for _, grounds in answer.places] == [*range(1, len(found.hits) + 1)]
+    later = engine.ask(Query(target, like=True, offset=1)).result
+    assert [hit.path for hit in later.hits] == [hit.path for hit in found.hits[1:]] and later.offset == 1
 
 
 def test_what_speaks_for_each_hit(engine: Engine) -> None:

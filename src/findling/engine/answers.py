@@ -106,7 +106,7 @@ class Answers:
             query=query,
             result=result,
             grounds=found.grounds[: len(result.hits)],
-            second=(found.hits[1], found.grounds[1]) if len(found.grounds) > 1 else found.second,
+            second=(found.hits[1], found.grounds[1]) if len(found.hits) > 1 else found.second,
             intent_confidence=found.intent.confidence,
             intent_hint=found.intent.hint,
             ran=found.ran,

@@ -312,7 +312,7 @@ class Searcher:
                 replace(hit, parts=led.parts(item, item.file.entry_id in titled))
                 for hit, item in zip(hits, shown, strict=True)
             ]
-        grounds = self._grounds(query, candidates, shown, hits, text)
+        grounds = self._grounds(query, candidates.near, shown, hits, text)
         return Found(
             guess,
             chosen,
@@ -371,18 +371,18 @@ class Searcher:
     def _grounds(
         self,
         query: Query,
-        candidates: _Candidates,
+        near: Mapping[int, int],
         shown: Sequence[RankedFile],
         hits: Sequence[Hit],
         text: TextOrder | None,
     ) -> tuple[Grounds, ...]:
-        """The evidence for each hit."""
-        channel = self._semantic() if candidates.near else None
+        """The evidence for each hit. ``near``: entry -> its rank, from 1, among those near in meaning."""
+        channel = self._semantic() if near else None
         found = []
         for item, hit in zip(shown, hits, strict=True):
             ranks = dict(text.ranks.get(hit.path, {})) if text else {}
-            if near := candidates.near.get(item.file.entry_id):
-                ranks["semantic"] = near
+            if rank_near := near.get(item.file.entry_id):
+                ranks["semantic"] = rank_near
             cosine = item.best_cosine if item.cosines is not None else None
             lines = self._read_lines(item.file) if query.place_lines else None
             found.append(
@@ -724,17 +724,17 @@ class Searcher:
             terms = analyse(PurePosixPath(file.path).stem)
             window = frozenset(("window",))
             ranked = rank(self._reader, terms, candidates, evidence, use=window, with_priors=False)
-            shown = places.hits(
-                self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
-            )
-            hits = [
-                replace(hit, score=_unit(item.window_cosine)) for (hit, _), item in zip(shown, ranked, strict=False)
-            ]
+            page = ranked[query.offset : query.offset + query.limit]
+            shown = places.hits(self._reader, self._read_lines, terms, page, {"semantic": set(kept)}, query, {})
+            hits = [replace(hit, score=_unit(item.window_cosine)) for (hit, _), item in zip(shown, page, strict=True)]
+            ranks = {item.file.entry_id: place for place, item in enumerate(ranked, 1)}
+            grounds = self._grounds(query, ranks, page, hits, None)
         return Found(
             guess,
             chosen,
             None,
             tuple(hits),
+            grounds,
             bodies=tuple(body for _, body in shown),
             total=len(ranked),
             ranked=tuple(ranked),

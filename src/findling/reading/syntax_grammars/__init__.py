@@ -8,6 +8,7 @@ here). ``like`` takes all from a language above but its rows for the nodes ``wit
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +33,7 @@ from findling.reading.syntax_grammars.model import (
 
 
 class _Made(msgspec.Struct, forbid_unknown_fields=True):
-    """A finder that the function ``by`` makes of the arguments ``given``."""
+    """The finder ``by``, with what it is ``given`` before the node."""
 
     by: str
     given: list[Any]
@@ -70,12 +71,7 @@ _MODULES = (native, scripting, web)
 
 
 def _finder(said: str | _Made) -> Finder:
-    finder: Finder = _function(said) if isinstance(said, str) else _function(said.by)(*said.given)
-    return finder
-
-
-def _attached(doc: str, find: str = "") -> Attach:
-    return Attach(_function(doc), _function(find) if find else None)
+    return _function(said) if isinstance(said, str) else partial(_function(said.by), *said.given)
 
 
 def _actions(row: _Row) -> dict[str, Action]:

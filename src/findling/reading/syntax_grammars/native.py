@@ -6,6 +6,7 @@ Namespaces of C++ qualify names. They are not symbols, because they stand in eve
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,7 +17,6 @@ from findling.reading.syntax_grammars.model import (
     TYPE,
     Definition,
     Definitions,
-    Finder,
     child_of_type,
     children_of_type,
     get,
@@ -180,13 +180,10 @@ def go_method(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("method", get(node, "name"), text, qualifier=owner, body=get(node, "body"))
 
 
-def go_values(kind: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        for name in node.children_by_field_name("name"):
-            if text_of(name, text) != "_":
-                yield from named(kind, name, text)
-
-    return find
+def go_values(kind: str, node: Node, text: bytes, place: int) -> Definitions:
+    for name in node.children_by_field_name("name"):
+        if text_of(name, text) != "_":
+            yield from named(kind, name, text)
 
 
 # --- Rust: methods are named after the type of their ``impl``; the ``impl`` itself defines nothing
@@ -224,29 +221,19 @@ def swift_property(node: Node, text: bytes, place: int) -> Definitions:
 
 # --- Zig: types are values
 
-_ZIG_TYPES = {
-    "struct_declaration": "struct",
-    "union_declaration": "struct",
-    "opaque_declaration": "struct",
-    "enum_declaration": "enum",
-    "error_set_declaration": "enum",
-}
 _ZIG_IMPORT = re.compile(rb"@import\(")
 
 
-def zig_variable(node: Node, text: bytes, place: int) -> Definitions:
+def zig_variable(types: Mapping[str, str], node: Node, text: bytes, place: int) -> Definitions:
     at = child_of_type(node, "identifier")
     value = nth_child(node, -1) if node.named_child_count > 1 else None
     if at is None:
         return
-    if value is not None and value.type in _ZIG_TYPES:
-        yield from named(_ZIG_TYPES[value.type], at, text, body=value, place=TYPE)
+    if value is not None and value.type in types:
+        yield from named(types[value.type], at, text, body=value, place=TYPE)
     elif value is None or not imports(value, text_of(at, text), text, _ZIG_IMPORT, "field_expression"):
         constant = b"const" in text[node.start_byte : at.start_byte]
         yield from named("constant" if constant else "variable", at, text)
-
-
-# --- Kotlin
 
 
 # --- managed ------------------------------------------------------------------------------------------------------
@@ -289,9 +276,6 @@ def groovy_constructor(node: Node, text: bytes, place: int) -> Definitions:
         brace = text.find(b"{", at.end_byte, node.end_byte)
         body = node.descendant_for_byte_range(brace, brace + 1) if brace >= 0 else None
         yield from named("method", at, text, body=body)
-
-
-# --- C#
 
 
 # --- PowerShell

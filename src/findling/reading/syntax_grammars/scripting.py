@@ -15,7 +15,6 @@ from findling.reading.syntax_grammars.model import (
     TYPE,
     Definition,
     Definitions,
-    Finder,
     child_of_type,
     get,
     imports,
@@ -141,9 +140,6 @@ def lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition(value_kind(name), name, at, qualifier, table, FUNCTION)
 
 
-# --- shells, and Vim script
-
-
 # --- Julia
 
 _JULIA_NAME = re.compile(rb"\s*((?:\w+\.)*)([^\W\d][\w!]*|[^\s\w(]+)")
@@ -156,11 +152,8 @@ def _julia_head(kind: str, head: Node | None, text: bytes, body: Node | None) ->
         yield Definition(kind, name, head, qualifier.strip("."), body, FUNCTION if kind == "fn" else None)
 
 
-def julia(kind: str, head_type: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        return _julia_head(kind, child_of_type(node, head_type), text, child_of_type(node, "block"))
-
-    return find
+def julia(kind: str, head_type: str, node: Node, text: bytes, place: int) -> Definitions:
+    return _julia_head(kind, child_of_type(node, head_type), text, child_of_type(node, "block"))
 
 
 def julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
@@ -232,9 +225,6 @@ def r_argument(node: Node, text: bytes, place: int) -> Definitions:
         yield from r_call(value, text, place)
 
 
-# --- Haskell: a signature and the clauses after it are one function
-
-
 # --- functional ---------------------------------------------------------------------------------------------------
 # Finders for functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket.
 
@@ -251,9 +241,6 @@ def haskell_pattern(node: Node, text: bytes, place: int) -> Definitions:
     match = re.compile(rb"pattern\s+\(?([A-Z]\w*)").match(text, node.start_byte, node.end_byte)
     if match:
         yield Definition("fn", match.group(1).decode(), node)
-
-
-# --- OCaml
 
 
 # --- Erlang
@@ -352,14 +339,8 @@ def elixir_attribute(node: Node, text: bytes, place: int) -> Definitions:
 
 # --- Clojure
 
-_CLOJURE = {
-    "ns": "module", "def": "constant", "defonce": "constant", "defn": "fn", "defn-": "fn", "defmacro": "fn",
-    "defmulti": "fn", "defmethod": "fn", "defprotocol": "interface", "definterface": "interface",
-    "defrecord": "struct", "deftype": "struct", "deftest": "fn", "s/def": "constant", "s/defn": "fn",
-}  # fmt: skip
 
-
-def clojure_list(node: Node, text: bytes, place: int) -> Definitions:
+def clojure_list(words: Mapping[str, str], node: Node, text: bytes, place: int) -> Definitions:
     values = node.children_by_field_name("value")
     if len(values) < 2 or values[0].type != "sym_lit":
         return
@@ -367,7 +348,7 @@ def clojure_list(node: Node, text: bytes, place: int) -> Definitions:
     if place == TYPE:  # methods of protocols and records
         yield Definition("method", word, values[0])
         return
-    kind = _CLOJURE.get(word)
+    kind = words.get(word)
     if kind is None or values[1].type != "sym_lit":
         return
     name = _clojure_name(values[1], text)
@@ -385,36 +366,31 @@ def _clojure_name(node: Node, text: bytes) -> str:
 # --- Scheme and Racket
 
 
-def scheme_list(words: Mapping[str, str]) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        first = nth_child(node, 0)
-        if first is None or first.type != "symbol":
-            return
-        word = text_of(first, text)
-        kind = words.get(word)
-        at = nth_child(node, 1) if kind is not None else None
-        if kind is None or at is None:
-            return
-        if word == "define-values":
-            for name in at.named_children:
-                yield Definition("variable", text_of(name, text), name)
-            return
-        if at.type == "list":  # (define (name arguments) …), also curried
-            kind = kind or "fn"
-            while at is not None and at.type == "list":
-                at = nth_child(at, 0)
-        if at is None or at.type not in ("symbol", "list"):
-            return
-        if not kind:
-            value = nth_child(node, 2)
-            function = value is not None and text.startswith(
-                (b"(lambda", "(λ".encode(), b"(case-lambda"), value.start_byte
-            )
-            kind = "fn" if function else "constant"
-        inside = {"fn": FUNCTION, "module": MODULE}.get(kind)
-        yield Definition(kind, text_of(at, text), at, body=node, place=inside)
-
-    return find
+def scheme_list(words: Mapping[str, str], node: Node, text: bytes, place: int) -> Definitions:
+    first = nth_child(node, 0)
+    if first is None or first.type != "symbol":
+        return
+    word = text_of(first, text)
+    kind = words.get(word)
+    at = nth_child(node, 1) if kind is not None else None
+    if kind is None or at is None:
+        return
+    if word == "define-values":
+        for name in at.named_children:
+            yield Definition("variable", text_of(name, text), name)
+        return
+    if at.type == "list":  # (define (name arguments) …), also curried
+        kind = kind or "fn"
+        while at is not None and at.type == "list":
+            at = nth_child(at, 0)
+    if at is None or at.type not in ("symbol", "list"):
+        return
+    if not kind:
+        value = nth_child(node, 2)
+        function = value is not None and text.startswith((b"(lambda", "(λ".encode(), b"(case-lambda"), value.start_byte)
+        kind = "fn" if function else "constant"
+    inside = {"fn": FUNCTION, "module": MODULE}.get(kind)
+    yield Definition(kind, text_of(at, text), at, body=node, place=inside)
 
 
 # --- Nix: bindings of the outermost sets; deeper ones only when they are functions

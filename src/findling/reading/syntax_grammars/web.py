@@ -7,6 +7,7 @@ elsewhere is a symbol; selectors are not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -18,7 +19,6 @@ from findling.reading.syntax_grammars.model import (
     Define,
     Definition,
     Definitions,
-    Finder,
     child_of_type,
     get,
     imports,
@@ -186,37 +186,21 @@ def css_custom_property(node: Node, text: bytes, place: int) -> Definitions:
 # --- GraphQL
 
 
-def graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        at, description = child_of_type(node, name_type), child_of_type(node, "description")
-        if at is not None:
-            doc = first_paragraph(text_of(description, text).strip('"').splitlines()) if description is not None else ""
-            yield Definition(kind, text_of(at, text), at, body=child_of_type(node, body_type), doc=doc)
+def graphql(kind: str, name_type: str, body_type: str, node: Node, text: bytes, place: int) -> Definitions:
+    at, description = child_of_type(node, name_type), child_of_type(node, "description")
+    if at is not None:
+        doc = first_paragraph(text_of(description, text).strip('"').splitlines()) if description is not None else ""
+        yield Definition(kind, text_of(at, text), at, body=child_of_type(node, body_type), doc=doc)
 
-    return find
-
-
-# --- SQL
 
 # --- data ---------------------------------------------------------------------------------------------------------
 # Finders for languages of data and builds: SQL, HCL, Solidity, Make, CMake, Jsonnet; and for Fortran.
 
-_SQL_QUOTES = '`"[]'
-
 
 # --- HCL (Terraform): names as expressions refer to them
 
-_HCL_KINDS = {
-    "variable": ("variable", "var"),
-    "output": ("variable", "output"),
-    "module": ("module", "module"),
-    "data": ("struct", "data"),
-    "resource": ("struct", ""),
-    "provider": ("module", "provider"),
-}
 
-
-def hcl_block(node: Node, text: bytes, place: int) -> Definitions:
+def hcl_block(kinds: Mapping[str, tuple[str, str]], node: Node, text: bytes, place: int) -> Definitions:
     head = child_of_type(node, "identifier")
     if head is None:
         return
@@ -228,7 +212,7 @@ def hcl_block(node: Node, text: bytes, place: int) -> Definitions:
     labels = [child for child in node.named_children if child.type == "string_lit"]
     if not labels or place != 0:
         return
-    kind, prefix = _HCL_KINDS.get(word, ("struct", word))
+    kind, prefix = kinds.get(word, ("struct", word))
     *outer, name = (text_of(label, text).strip('"') for label in labels)
     qualifier = ".".join([prefix, *outer] if prefix else outer)
     yield Definition(kind, name, labels[-1], qualifier, child_of_type(node, "block_start"))
@@ -257,15 +241,10 @@ def make_rule(node: Node, text: bytes, place: int) -> Definitions:
 
 # --- CMake
 
-_CMAKE_TARGETS = {
-    "set": "variable", "option": "variable", "add_library": "module", "add_executable": "module",
-    "add_custom_target": "module", "project": "module",
-}  # fmt: skip
 
-
-def cmake_command(node: Node, text: bytes, place: int) -> Definitions:
+def cmake_command(targets: Mapping[str, str], node: Node, text: bytes, place: int) -> Definitions:
     word, at = child_of_type(node, "identifier"), get(node, "<argument_list>/<argument>")
-    kind = _CMAKE_TARGETS.get(text_of(word, text).lower()) if word is not None else None
+    kind = targets.get(text_of(word, text).lower()) if word is not None else None
     if kind is not None and at is not None and "$" not in text_of(at, text):
         yield from named(kind, at, text)
 
@@ -293,15 +272,12 @@ def jsonnet_field(node: Node, text: bytes, place: int) -> Definitions:
 # --- Fortran
 
 
-def fortran_unit(kind: str, head_type: str, inside: int | None = None) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        head = child_of_type(node, head_type)
-        if head is not None:
-            at = get(head, "name") or child_of_type(head, "name", "type_name", "operator")
-            body = head.next_named_sibling if inside is None else node
-            yield from named(kind, at, text, body=body, place=inside)
-
-    return find
+def fortran_unit(kind: str, head_type: str, inside: int | None, node: Node, text: bytes, place: int) -> Definitions:
+    head = child_of_type(node, head_type)
+    if head is not None:
+        at = get(head, "name") or child_of_type(head, "name", "type_name", "operator")
+        body = head.next_named_sibling if inside is None else node
+        yield from named(kind, at, text, body=body, place=inside)
 
 
 def fortran_variables(node: Node, text: bytes, place: int) -> Definitions:
