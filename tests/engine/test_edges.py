@@ -482,11 +482,6 @@ def test_a_name_in_a_language_that_is_not_followed_is_looked_for_in_it_alone_and
     assert found.totals == {"certain": 1, "likely": 0, "possible": 2}
 
 
-def test_a_common_name_is_never_likely_by_being_the_only_one(project: Opened) -> None:
-    engine = project({"a.py": "class A:\n    def append(self, x): ...\ndef go(x):\n    x.append(1)\n"})
-    assert engine.callers("append").edges == ()
-
-
 def test_a_syntax_error_in_the_middle(project: Opened) -> None:
     engine = project({"a.py": "def f(): ...\ndef g():\n    f()\ndef broken(:\n    = =\ndef h():\n    f()\n"})
     assert [edge.line for edge in engine.callers("f").edges] == [3, 7]
