@@ -208,7 +208,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             left = ", and not all were looked at" if found.cut else ""
-            notes.append(f"{way}{left}{'' if found.ends or left else '; all other calls in them leave this project'}.")
+            notes.append(f"{way}{left}{'' if found.ends or left else ', which call nothing else of this project'}.")
             if (more := len(found.ends) - MOST_DEFINITIONS) > 0:
                 notes.append(f"{count(more, 'more line')} at which it may go on left out.")
         open_at = [_end(searched, each) for each in found.ends[:MOST_DEFINITIONS]] if found is not None else []
