@@ -93,11 +93,11 @@ def _once(python: Path, folder: Path, source: Path, *, whole: bool) -> Iterator[
         if done.returncode > 1:
             raise SystemExit(f"{words}: {done.stderr.decode()}")
         yield f"command: {name}, processor ms", processor * 1000
-    inside = subprocess.run(
-        [str(python), str(HERE / "beside.py"), "--inside"], cwd=folder, check=True, stdout=subprocess.PIPE
-    )
-    for name, value in json.loads(inside.stdout).items():
-        yield name, value
+    for part in PARTS:
+        measured = subprocess.run(
+            [str(python), str(HERE / "beside.py"), part], cwd=folder, check=True, stdout=subprocess.PIPE
+        )
+        yield from json.loads(measured.stdout).items()
     if whole:
         yield f"server, resident at most after {ASKED_OF_SERVER} questions, MB", _server(command, folder) / 1e6
         size = sum(file.stat().st_size for file in (folder / ".findling").rglob("*") if file.is_file())
@@ -208,10 +208,13 @@ def inside() -> None:
                 for what, times_ in (done - before).items():
                     key = f"search_code: {what} at most"
                     found[key] = max(found.get(key, 0), times_)
-    files, functions = house.journey(QUESTIONS[2], _first(COMMAND_LINE).main)
-    found["files that a warm question on the command line runs through"] = files
-    found["functions that it runs through"] = functions
     print(json.dumps(found))
+
+
+def journey() -> None:
+    """Print as JSON what a question on the command line runs through, in a process that remembers nothing."""
+    files, functions = house.journey(QUESTIONS[2], _first(COMMAND_LINE).main)
+    print(json.dumps({"files that a warm question on the command line runs through": files, "functions": functions}))
 
 
 def _first(names: Sequence[str]) -> Any:
@@ -231,5 +234,7 @@ def _counting(original: Callable[..., Any], done: Counter[str], what: str) -> Ca
     return counting
 
 
+PARTS = {"--inside": inside, "--journey": journey}
+
 if __name__ == "__main__":
-    sys.exit(inside() if sys.argv[1:] == ["--inside"] else main())
+    sys.exit(PARTS.get(" ".join(sys.argv[1:]), main)())

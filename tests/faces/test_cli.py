@@ -358,6 +358,8 @@ def test_grep_options(run: Run) -> None:
     assert run("grep", "e", "-c", "src/main.py").stdout == "src/main.py:3\n"
     assert run("grep", "-w", "retry").returncode == 1
     context = run("grep", "gave up", "-C", "1", "-t", "python").stdout.splitlines()
+    assert [row.split(".py")[1][:4] for row in context] == ["-15-", ":16:", "-17-"]
+    context = run("grep", "gave up", "-C", "1", "-t", "python", "--heading").stdout.splitlines()
     assert [row[:3] for row in context[1:]] == ["15-", "16:", "17-"]
     assert run("grep", "-F", "--", "-> ", "src").returncode == 1
 

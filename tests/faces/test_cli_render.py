@@ -566,7 +566,9 @@ def test_no_sync_never_goes_on(shown: Callable[..., Ran]) -> None:
 def test_grep_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("grep", "x", "-C", "2", "-i", "-w", "-F", answers=[MATCHES])
     assert ran.status == 0
-    assert ran.out == ("a.py\n1-one\n2-two\n3:x = 1\n4:y = x\n5-five\n--\n8-eight\n9:xx\n\nb.py\n1:x\n")
+    assert ran.out == (
+        "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\n--\nb.py:1:x\n"
+    )
     assert ran.err == ""
     options = ran.engine.calls[0][2]
     asked = [options[name] for name in ("literal", "ignore_case", "word", "before", "after", "limit")]

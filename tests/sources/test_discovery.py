@@ -7,17 +7,14 @@ import shutil
 import socket
 import subprocess
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from findling.sources import discovery
-from findling.sources.discovery import Discovery, check, discover
+from findling.sources.discovery import check, discover
 from findling.sources.looking import Changes
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions
-
-Found = TypeVar("Found", Discovery, Changes)
 
 
 @pytest.fixture(autouse=True)
@@ -49,20 +46,20 @@ def repository(root: Path, *paths: str) -> Path:
     return root
 
 
-def names(found: Discovery) -> set[str]:
+def names(found: Changes) -> set[str]:
     return {path for path, _, _ in found.files}
 
 
-def reasons(found: Discovery) -> dict[str, str]:
+def reasons(found: Changes) -> dict[str, str]:
     return {skip.path: skip.reason for skip in found.skipped}
 
 
-def plain(found: Found) -> Found:
+def plain(found: Changes) -> Changes:
     """Without what the next look goes by, which depends on the time."""
     return found._replace(tree=None)
 
 
-def known(found: Discovery) -> dict[str, tuple[int, int]]:
+def known(found: Changes) -> dict[str, tuple[int, int]]:
     return {path: (size, mtime_ns) for path, size, mtime_ns in found.files}
 
 
@@ -318,8 +315,8 @@ def test_a_folder_in_place_of_a_tracked_file_or_link_is_entered(tmp_path: Path) 
     assert set(changes.removed) == {"utils", "deep/tool", ".tool"}
     for asked in (replaced, [".", *replaced], [*inside, *replaced]):
         looked = look_at(root, asked, before)
-        assert {path for path, _, _ in looked.found} == inside
-        assert set(looked.gone) == {"utils", "deep/tool", ".tool"}
+        assert {path for path, _, _ in looked.files} == inside
+        assert set(looked.removed) == {"utils", "deep/tool", ".tool"}
         assert "nested_repository" not in {skip.reason for skip in looked.skipped}
 
 
@@ -330,7 +327,7 @@ def test_a_repository_in_place_of_a_tracked_file_is_left_out(tmp_path: Path) -> 
     repository(root / "utils", "one.py")
     assert names(discover(root)) == {"a.py"}
     looked = look_at(root, ["utils"])
-    assert looked.found == []
+    assert looked.files == []
     assert {skip.reason for skip in looked.skipped} == {reasons(discover(root))["utils"]} == {"nested_repository"}
 
 
@@ -538,10 +535,10 @@ def test_variables_of_a_calling_git_do_not_mislead(tmp_path: Path, monkeypatch: 
 
 
 def test_empty_folders_and_missing_roots(tmp_path: Path) -> None:
-    assert plain(discover(tmp_path)) == Discovery([], [], "walk")
+    assert plain(discover(tmp_path)) == Changes([], [], [], True, [], "walk")
     (tmp_path / "r").mkdir()
     git(tmp_path / "r", "init", "-q")
-    assert plain(discover(tmp_path / "r")) == Discovery([], [], "git")
+    assert plain(discover(tmp_path / "r")) == Changes([], [], [], True, [], "git")
     missing = discover(tmp_path / "missing")
     assert missing.files == [] and reasons(missing) == {"/": "unreadable"}
 
@@ -580,7 +577,7 @@ def test_look_at_agrees_with_discover(tmp_path: Path, kind: str) -> None:
     every = [str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir() or path.is_symlink()]
     every = [path for path in every if ".git/" not in path]
     looked = look_at(root, every)
-    assert {path for path, _, _ in looked.found} == names(found)
+    assert {path for path, _, _ in looked.files} == names(found)
     told = {skip.path: skip.reason for skip in looked.skipped}
     assert set(told) == set(every) - names(found)
     assert told["b.log"] == told["sub/d.log"] == told["sub/e.md"] == "ignored"
@@ -591,11 +588,11 @@ def test_look_at_agrees_with_discover(tmp_path: Path, kind: str) -> None:
     assert told[".loose"] == "hidden"
     assert "*.log" in next(skip.detail for skip in looked.skipped if skip.path == "b.log")
     one_by_one = {path: look_at(root, [path]) for path in every}
-    assert {path for path, one in one_by_one.items() if one.found} == names(found)
+    assert {path for path, one in one_by_one.items() if one.files} == names(found)
     folder = look_at(root, ["sub"])
-    assert {path for path, _, _ in folder.found} == {"sub/c.py"}
+    assert {path for path, _, _ in folder.files} == {"sub/c.py"}
     whole = look_at(root, ["."], known(found))
-    assert (whole.found, whole.gone) == ([], [])
+    assert (whole.files, whole.removed) == ([], [])
 
 
 @pytest.mark.parametrize("kind", ["walk", "git"])
@@ -611,13 +608,13 @@ def test_look_at_missing_foreign_and_changed_paths(tmp_path: Path, kind: str) ->
     (root / "sub/b.py").unlink()
     foreign = ["../foreign.py", str(tmp_path / "foreign.py")]
     looked = look_at(root, ["./a.py", "sub/b.py", "sub/c.py", "never.py", *foreign, "empty"], before)
-    assert [path for path, _, _ in looked.found] == ["a.py"]
-    assert looked.gone == ["sub/b.py"]
+    assert [path for path, _, _ in looked.files] == ["a.py"]
+    assert looked.removed == ["sub/b.py"]
     told = {skip.path: skip.reason for skip in looked.skipped}
     assert told.pop("sub/b.py") == told.pop("never.py") == "not_found"
     assert set(told.values()) - {"no_files"} == {"outside_root"}
     shutil.rmtree(root / "sub")
-    assert look_at(root, ["sub"], before).gone == ["sub/b.py", "sub/c.py"]
+    assert look_at(root, ["sub"], before).removed == ["sub/b.py", "sub/c.py"]
 
 
 @pytest.mark.parametrize("kind", ["walk", "git"])
@@ -629,7 +626,7 @@ def test_a_file_named_beside_its_folder_is_told_once(tmp_path: Path, kind: str, 
         git(root, "add", "pk/a.py", "pk/b.txt")
     (root / "pk/b.txt").write_text("x" * 30)
     looked = look_at(root, asked, options=DiscoveryOptions(max_bytes=20))
-    assert sorted(path for path, _, _ in looked.found) == ["pk/a.py", "pk/loose.py"]
+    assert sorted(path for path, _, _ in looked.files) == ["pk/a.py", "pk/loose.py"]
     assert [(skip.path, skip.reason) for skip in looked.skipped] == [("pk/b.txt", "too_large")]
 
 
@@ -642,7 +639,7 @@ def test_a_path_in_conflict_is_found_once(tmp_path: Path) -> None:
     given = f"0 {'0' * len(blob)}\ta.py\n{rows}"
     subprocess.run(["git", "update-index", "--index-info"], cwd=root, input=given, text=True, check=True)
     git(root, "update-index", "--skip-worktree", "b.py")
-    everything = [path for path, _, _ in look_at(root, ["a.py", "b.py", "new.py"]).found]
+    everything = [path for path, _, _ in look_at(root, ["a.py", "b.py", "new.py"]).files]
     assert sorted(everything) == sorted(path for path, _, _ in discover(root).files) == ["a.py", "b.py", "new.py"]
 
 
@@ -653,7 +650,7 @@ def test_a_listing_begun_before_gives_the_same(tmp_path: Path) -> None:
     git(root, "add", "a.py")
     assert discovery.begin(root, DiscoveryOptions(files=("a.py",))) is None
     found = plain(discover(root))
-    assert plain(discover(root, begun=discovery.begin(root))) == found
+    assert plain(check(root, {}, begun=discovery.begin(root))) == found
     before = known(found)
     (root / "a.py").write_text("changed\n")
     (root / "sub/b.py").unlink()

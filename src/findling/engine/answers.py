@@ -381,7 +381,8 @@ class Answers:
                 yield hit
 
     def absent(self, text: str, fresh: Freshened) -> tuple[types.Absent, ...]:
-        """What of a question occurs in no file, code and documents alike; nothing where nobody can tell."""
+        """The names, paths and texts in a question that occur in no file, neither code nor documents. Empty where that
+        is not known."""
         if not all(store.searchable for store in self.searched.stores):
             return ()
         with self.searched.part():
@@ -540,7 +541,7 @@ class UnreadFiles:
         if self._store.lasting or not self._may_list or path.startswith("/"):
             return None
         looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
-        return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
+        return next((file for file in looked.skipped or () if file.reason not in _PRESENT), None)
 
 
 class UnreadOfAll:

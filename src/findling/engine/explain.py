@@ -113,13 +113,14 @@ def _listed(store: OpenStore, path: str) -> Explanation:
 
 
 def _left_out(skip: SkippedFile, path: str = "", *, in_index: bool = False) -> Explanation:
-    """Of a file that is left out; ``path``: its own, where another is told of that all in its folder share."""
+    """The explanation for a file that is left out. ``path``: its path, where ``skip`` is about another file or folder
+    that is left out for the same reason. ``in_index``: the index still has it."""
     detail = "; ".join(filter(None, (skip.detail, _LEAVING if in_index else "")))
     return Explanation(path or skip.path, "file", False, in_index, reason=skip.reason, detail=detail)
 
 
 def _wanted(path: str, reader: KeptIndex | None, file: FileRow | None) -> Explanation:
-    """Of a file that is not left out; ``file``: as the index has it."""
+    """The explanation for a file that is to be indexed. ``file``: its row in the index, None where it has none."""
     marks = set(classify(path)) | ({"generated"} if file is not None and file.generated else set())
     known = file is not None
     found = Explanation(path, "file", known, known, marks=tuple(sorted(marks)), files=int(known))
@@ -244,8 +245,9 @@ def judge(root: Path, path: str, options: DiscoveryOptions) -> Verdict:
     if impossible is not None:
         return _refused(impossible, path=relative)
     looked = look_at(root, [relative], None, options)
-    refusal = _refusal(relative, is_folder, looked.found, looked.skipped)
-    return Verdict(relative, is_folder, refusal, looked.found, looked.skipped if is_folder else [])
+    skipped = looked.skipped or []
+    refusal = _refusal(relative, is_folder, looked.files, skipped)
+    return Verdict(relative, is_folder, refusal, looked.files, skipped if is_folder else [])
 
 
 def from_root(root: Path, path: str) -> str | SkippedFile:

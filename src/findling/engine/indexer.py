@@ -231,7 +231,7 @@ class _Run(Struct):
                 gone, skipped = self._list_commit(self.commit)
             else:
                 changes = self._changes(known, paths, listing)
-                self.found, gone, skipped = [*changes.added, *changes.changed], changes.removed, changes.skipped or []
+                self.found, gone, skipped = changes.files, changes.removed, changes.skipped or []
                 self.notes += changes.notes
                 tree = changes.tree if paths is None else tree
                 if self.found and adopts:
@@ -345,8 +345,7 @@ class _Run(Struct):
         """What differs on disk from what is known."""
         root, options = self.of.root, self.of.options
         if paths is not None:
-            looked = look_at(root, paths, known, options)
-            return Changes(looked.found, [], looked.gone, True, looked.skipped, "walk")
+            return look_at(root, paths, known, options)
         # what has changed is most likely to be prepared, and a worker imports what it needs while the rest is compared
         return discovery.check(root, known, options, None, begun=begun, on_change=partial(self.pool.warm_up, 1))
 

@@ -1,4 +1,4 @@
-"""What the engine is made of, but for what every question takes: each part is loaded when it is first asked for."""
+"""The parts of the engine that only some questions need. Each is loaded when it is first asked for."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Questions(ABC):
         return searched.answered(replace(asked, **waiting), answer)
 
     def refresh(self, **asked: Any) -> tuple[Freshness, str]:
-        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
+        """Bring the index up to date as a question does first, within its time: how fresh the index is then, and why
         not fresher. ``asked``: the fields of a `freshness.Question`."""
         return self.freshen(Question(**asked))
 

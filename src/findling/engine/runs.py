@@ -190,8 +190,8 @@ def add_vectors(
     on_demand: bool = False,
     anew: bool = False,
 ) -> tuple[list[EmbeddedFile], EmbedderUnavailable | None]:
-    """Embed what lacks vectors, among ``paths`` or everywhere: the files that were looked at, and why an embedder gave
-    up on the way.
+    """Make the vectors that are missing, in the files ``paths`` or in all. Gives the files that were looked at, and the
+    error of an embedder that gave up on the way.
 
     ``on_demand``: somebody asked for vectors. Then passages that could not be embedded are tried again, no turn is
     waited for, and `EmbedderUnavailable` is raised without an embedder. ``anew``: even where nothing changed.

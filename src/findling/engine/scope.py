@@ -196,7 +196,7 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
         rows = store.reader.listed.skipped() if store.exists else ()
         skipped = [SkippedFile(*row) for row in rows if lies_in(row[0], each.folder)]
         if not skipped and each.folder and not store.lasting:
-            skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
+            skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped or ())
         found += [replace(file, path=each.path(file.path)) for file in skipped]
     matches = glob_matcher(path_globs)
     return [file for file in found if matches(file.path.rstrip("/"))]

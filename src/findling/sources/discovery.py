@@ -25,7 +25,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from findling.config.roots import is_bare
 from findling.model.types import SkippedFile, TreeState
@@ -35,33 +34,18 @@ from findling.sources.tracked import ListingFailed, Tracked, TrackedListing, git
 from findling.sources.walking import TreeRecorder, Walk, rules_of
 
 
-class Discovery(NamedTuple):
-    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked; ``tree`` as in
-    `Changes`."""
-
-    files: list[Found]
-    skipped: list[SkippedFile]
-    method: Method
-    notes: tuple[str, ...] = ()
-    tree: TreeState | None = None
-
-
 def begin(root: Path, options: DiscoveryOptions | None = None) -> TrackedListing | None:
-    """Start to list what git tracks in ``root``, for a later `discover` or `check`: a context. None where git is not
+    """Start to list what git tracks in ``root``, for a later `check`: a context. None where git is not
     asked."""
     real = os.path.realpath(root)
     top = None if options is not None and options.files else find_git_top(real)
     return None if top is None else TrackedListing(real, top)
 
 
-def discover(root: Path, options: DiscoveryOptions | None = None, *, begun: TrackedListing | None = None) -> Discovery:
+def discover(root: Path, options: DiscoveryOptions | None = None) -> Changes:
     """All files of ``root`` that are to be indexed, in the order of paths: each folder where its name stands among the
-    files, but for what git tracks behind a link.
-
-    ``begun``: what `begin` gave for the same root and options.
-    """
-    found = check(root, {}, options, begun=begun)
-    return Discovery(found.added, found.skipped or [], found.method, found.notes, found.tree)
+    files, but for what git tracks behind a link."""
+    return check(root, {}, options)
 
 
 WALKED_INSTEAD = "git could not list this folder, so it was walked"
@@ -147,7 +131,7 @@ class _Comparison:
 
 class Stream:
     """The files of ``root`` that are to be indexed, as they are met: iterate once. The order is that of `discover`.
-    ``skipped`` and ``notes``, as in `Discovery`, are whole at the end.
+    ``skipped`` and ``notes``, as in `Changes`, are whole at the end.
 
     ``deadline`` (monotonic seconds): the files nearest to the root come first, and whether there was time for all is in
     ``complete``.
@@ -164,7 +148,7 @@ class Stream:
         options = self._selection.options
         if options.files or options.most_files is not None:  # few files, or only all tell which are wanted
             found = discover(Path(self._selection.root), options)
-            self.skipped, self.notes = found.skipped, found.notes
+            self.skipped, self.notes = found.skipped or [], found.notes
             yield from sorted(found.files, key=by_name)
             return
         compared = _Comparison({}, lambda: None)

@@ -33,11 +33,12 @@ _NO_FILE = 0
 
 
 class Changes(NamedTuple):
-    """What differs from what was known.
+    """What a look at the disk found: all that differs from what was known before, which may be nothing.
 
     Unless ``complete``, the time ran out: what is listed is true, but there may be more, and ``added`` and ``skipped``
-    are empty. ``skipped`` is None where the files that are left out are the same as before. ``tree``: what a whole
-    listing depended on, for the next look, once these changes are indexed.
+    are empty. ``skipped`` is None where the files that are left out are the same as before. ``notes`` are
+    sentences for people, such as why git could not be asked. ``tree``: what a whole listing depended on, for the next
+    look, once these changes are indexed.
     """
 
     added: list[Found]
@@ -48,6 +49,11 @@ class Changes(NamedTuple):
     method: Method
     notes: tuple[str, ...] = ()
     tree: TreeState | None = None
+
+    @property
+    def files(self) -> list[Found]:
+        """Those to index."""
+        return [*self.added, *self.changed]
 
 
 AS_IT_WAS = Changes([], [], [], True, None, "walk")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from findling.model.types import SkippedFile
 from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
+from findling.sources.looking import Changes
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
 from findling.sources.tracked import (
     ListingFailed,
@@ -25,25 +25,17 @@ from findling.sources.walking import Rules, Walk, is_folder, is_plain_folder, ru
 _MAX_NAMED_PATHS = 200  # more are found faster in a listing of everything
 
 
-class Looked(NamedTuple):
-    """Files that are new or changed, known ones that are gone, and the rest with reasons."""
-
-    found: list[Found]
-    gone: list[str]
-    skipped: list[SkippedFile]
-
-
 def look_at(
     root: Path,
     paths: Sequence[str],
     known: Mapping[str, tuple[int, int]] | None = None,
     options: DiscoveryOptions | None = None,
-) -> Looked:
+) -> Changes:
     """Judge ``paths`` (relative to the root; files, or folders for all that is in them) as `discover` would.
 
     A named path that is not wanted comes back in ``skipped`` with its reason; besides those of `discover` these
     are ``not_found``, ``outside_root`` and ``no_files`` (a folder without any). Known files that are no longer
-    wanted are in ``gone``; files that are as in ``known`` are not repeated.
+    wanted are in ``removed``; files that are as in ``known`` are not repeated.
     """
     known = known or {}
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
@@ -55,7 +47,7 @@ def look_at(
     present = {file[0]: file for file in files}  # once, though both a file and its folder may be named
     gone = [path for path in known if path not in present and _covered(path, inside)]
     found = [file for file in present.values() if known.get(file[0]) != (file[1], file[2])]
-    return Looked(found, gone, list(dict.fromkeys(skipped + reasons)))
+    return Changes(found, [], gone, True, list(dict.fromkeys(skipped + reasons)), "walk")
 
 
 def selects(root: Path, options: DiscoveryOptions) -> Callable[[str], bool]:

@@ -126,7 +126,7 @@ def _grep(
         if args.json_events:
             counts.append(terminal.write_events(sys.stdout, found, shown))
         else:
-            headed = groups if args.heading is None else args.heading
+            headed = args.definitions if args.heading is None else args.heading
             session.view(opened).grep(found, shape=_shape(args), groups=groups, headed=headed)
     totals = found.totals
     totals = replace(totals, skipped=engine.without_known(totals.skipped, opened.root, roots))

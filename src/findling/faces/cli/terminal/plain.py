@@ -18,8 +18,8 @@
                     --explain "confidence 0.97; ..." and an indented line for each fact behind it; then the
                     command that shows whole what is shown in part, and other good places: "whole definitions: ..."
     grep              path:line:text; -o: a line for each match
-                      with -W or context, or --heading: path, then line:text of matches and line-text of others, "--"
-                      for a gap, an empty line between files; --no-heading: path:line:text, path-line-text
+                      with context path-line-text, too, and "--" between groups
+                      with -W or --heading: path, then line:text and line-text, an empty line between files
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature     (then the text, as of a place; it has the signature)
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
