@@ -450,8 +450,7 @@ def test_where_a_chain_of_calls_ends_is_told_with_the_line_and_why(project: Open
         "goal is handed on as a value (a.py:18): calls of it from there are not followed.",
     )
     assert engine.trace("alone", "goal").notes == (
-        "No call is known to lead from alone to goal: 2 definitions reached, which call nothing else of this "
-        "project.",
+        "No call is known to lead from alone to goal: 2 definitions reached, which call nothing else of this project.",
     )
 
 
