@@ -507,6 +507,9 @@ def test_a_file_with_more_uses_than_are_kept_is_named(project: Opened) -> None:
 
 def test_of_very_many_definitions_one_has_to_be_chosen(project: Opened) -> None:
     engine = project({f"m{number}.py": "def main(): ...\ndef go():\n    main()\n" for number in range(30)})
+    told = engine.symbols("main", body_chars=9_000).definitions
+    assert len(told) == 30 and not any(hit.body for hit in told)
+    assert engine.symbols("m7.py:main", body_chars=9_000).definitions[0].body
     found = engine.callers("main")
     assert (found.edges, found.total_definitions, len(found.definitions)) == ((), 30, 30)
     assert found.notes == (

@@ -103,6 +103,8 @@ def edges(
         found, unread = search.Edges([]), 0
         if asked and few:
             lines = searched.lines
+            if direction == "callers":
+                index.ahead(lambda index: dynamic.named_in_strings(index, lines, asked))
             found = (
                 search.callees(index, asked, lines=lines)
                 if direction == "callees"
@@ -194,9 +196,14 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
     index = searched.index
     notes: list[str] = []
     ends: list[tuple[list[SymbolHit], list[search.Definition]]] = []
+
+    def defined(name: str) -> search.Definitions:
+        return search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+
     with index.snapshot():
+        index.bring(lambda _: defined(origin), lambda _: defined(goal))
         for name in (origin, goal):
-            named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+            named = defined(name)
             exact, asked = _meant(searched, named, name)
             few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
@@ -495,13 +502,16 @@ def _told(
         "in_tests": len(distinct) - len(listed),
         "truncated": found.cut or bool(found.crowded) or limit < len(listed),
     }
+    index, names = searched.index, [each.symbol.name for each in asked]
     with searched.answer():
+        index.ahead(lambda index: [index.doc_text(each.file.blob_id) for each in listed[:limit]])
+        if impact:
+            index.ahead(lambda index: list(mentions(index, names, searched.lines)))
         told["edges"] = tuple(_shown(searched, listed[:limit]))
         if impact:
-            reaching = tuple(_reaching_tests(searched.index, distinct))
+            reaching = tuple(_reaching_tests(index, distinct))
             told["tests"], told["total_tests"] = reaching[:limit], len(reaching)
-            names = [each.symbol.name for each in asked]
-            told["documents"] = tuple(islice(mentions(searched.index, names, searched.lines), MOST_MENTIONS))
+            told["documents"] = tuple(islice(mentions(index, names, searched.lines), MOST_MENTIONS))
     return told
 
 
