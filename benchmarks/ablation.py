@@ -53,7 +53,7 @@ def without(hits: Sequence[Hit], signal: str) -> list[Hit]:
 def run_of(answers: Answers) -> dict[str, ndcg.Answer]:
     """Answers as they are scored."""
     return {
-        name: ndcg.Answer(tuple(ndcg.Result(hit.path, hit.start_line, hit.end_line) for hit in hits[:LIMIT]))
+        name: ndcg.Answer(tuple(ndcg.Place(hit.path, hit.start_line, hit.end_line) for hit in hits[:LIMIT]))
         for name, hits in answers.items()
     }
 

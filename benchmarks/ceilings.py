@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import asked
 
 from findling.engine import Engine
-from findling.evaluation.judged import Answer, Judged, Result, answer_of
+from findling.evaluation.judged import Answer, Judged, Place, answer_of
 from findling.evaluation.run import corpora, nothing_above, run_line
 from findling.evaluation.scoring import score
 from findling.model.languages import language_of
@@ -30,7 +30,7 @@ COLUMNS = ("as shown", "right places", "kind known", "best order", "in the files
 def ceilings(query: Judged, answer: Answer) -> tuple[float, ...]:
     """One number for each of `COLUMNS`. ``answer`` has all files that were proposed, in order."""
     wanted = {target.path for target in query.targets}
-    whole = [Result(found.path) for found in answer.results]
+    whole = [Place(found.path) for found in answer.results]
     documents = {is_document(path) for path in wanted}
     alike = [found for found in whole if len(documents) > 1 or is_document(found.path) in documents]
     first = sorted(alike, key=lambda found: found.path not in wanted)

@@ -20,15 +20,14 @@ from msgspec import to_builtins
 if importlib.util.find_spec("findling") is None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from findling.evaluation.judged import Answer, Judged, Result, Target, load_queries, load_run
+from findling.evaluation.judged import Answer, Judged, Place, load_queries, load_run
 from findling.evaluation.scoring import ROUNDS, compare, evaluate, score
 from findling.model.reports import Comparison, Estimate, Evaluation, Scores
 
 __all__ = [
     "Answer",
     "Judged",
-    "Result",
-    "Target",
+    "Place",
     "compare",
     "comparison",
     "evaluate",

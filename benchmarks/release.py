@@ -98,7 +98,7 @@ def runs_of(options: argparse.Namespace) -> dict[str, Path]:
 
 def one_per_file(answer: ndcg.Answer) -> ndcg.Answer:
     """The same without further places of a file: those use up ranks where targets are files."""
-    first: dict[str, ndcg.Result] = {}
+    first: dict[str, ndcg.Place] = {}
     for result in answer.results:
         first.setdefault(result.path, result)
     return replace(answer, results=tuple(first.values()))

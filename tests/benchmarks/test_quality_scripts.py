@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def asked(text: str) -> ndcg.Judged:
-    return ndcg.Judged("q", "r", text, (ndcg.Target("src/harbour.py", None, None),), (), by_file=True)
+    return ndcg.Judged("q", "r", text, (ndcg.Place("src/harbour.py", None, None),), (), by_file=True)
 
 
 def test_plain_bm25_finds_words(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_ranking_page_has_a_place_for_each_table() -> None:
 
 
 def test_one_entry_per_file() -> None:
-    places = tuple(ndcg.Result(path, line, line) for path, line in (("a", 1), ("a", 5), ("b", 1), ("a", 9)))
+    places = tuple(ndcg.Place(path, line, line) for path, line in (("a", 1), ("a", 5), ("b", 1), ("a", 9)))
     assert [(found.path, found.start_line) for found in release.one_per_file(ndcg.Answer(places)).results] == [
         ("a", 1),
         ("b", 1),
@@ -110,12 +110,12 @@ def test_one_entry_per_file() -> None:
 
 
 def test_each_ceiling_has_what_the_ones_before_it_have() -> None:
-    query = ndcg.Judged("q", "r", "t", (ndcg.Target("a.py", 10, 12), ndcg.Target("b.py", 1, 5)), (), by_file=False)
+    query = ndcg.Judged("q", "r", "t", (ndcg.Place("a.py", 10, 12), ndcg.Place("b.py", 1, 5)), (), by_file=False)
     shown = ndcg.Answer(
         (
-            ndcg.Result("guide.md", 1, 9),
-            ndcg.Result("a.py", 1, 9),
-            ndcg.Result("c.py", 1, 9),
+            ndcg.Place("guide.md", 1, 9),
+            ndcg.Place("a.py", 1, 9),
+            ndcg.Place("c.py", 1, 9),
         )
     )
     as_shown, places, kind, order, proposed = ceilings.ceilings(query, shown)

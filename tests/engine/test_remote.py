@@ -375,6 +375,37 @@ def test_a_ranked_question_takes_four_round_trips(
                 assert len(asked) <= 4 and commit.endswith(b"Q")
 
 
+def test_what_calls_what_takes_a_few_round_trips_however_many_do(
+    postgresql: Server, stored: Callable[[str], None], tmp_path: Path
+) -> None:
+    steps, wide = 3, 9
+    (tmp_path / "step0_0.py").write_text("def step0_0(value):\n    return value\n", encoding="utf-8")
+    for step, at in product(range(1, steps + 1), range(wide)):
+        called = f"step{step - 1}_{at if step > 1 else 0}"
+        text = f"from {called} import {called}\n\n\ndef step{step}_{at}(value):\n    return {called}(value)\n"
+        (tmp_path / f"step{step}_{at}.py").write_text(text, encoding="utf-8")
+    asks: list[tuple[Callable[[Engine], object], int]] = [
+        (lambda engine: engine.impact("step0_0").edges, 4 + steps),
+        (lambda engine: engine.trace("step3_1", "step0_0").steps, 4 + 2 * steps),
+        (lambda engine: engine.map().central, 4),
+    ]
+    with Engine.open(root=tmp_path) as local:
+        local.index(embed=False)
+        expected = [ask(local) for ask, _ in asks]
+    with Wire(postgresql.port) as wire:
+        address = postgresql.new_database("graph")
+        stored(f"{address.replace(str(postgresql.port), str(wire.port))}?sslmode=disable&gssencmode=disable")
+        with Engine.open(root=tmp_path) as engine:
+            engine.index(embed=False)
+            engine.symbols("the first one connects")
+            for (ask, most), wanted in zip(asks, expected, strict=True):
+                _quiet(wire)
+                wire.sent.clear()
+                assert ask(engine) == wanted and wanted
+                _quiet(wire)
+                assert len(wire.sent) - 1 <= most
+
+
 def _quiet(wire: Wire) -> None:
     """Wait until nothing is sent any more."""
     before = -1
@@ -415,6 +446,23 @@ def test_a_store_that_cannot_answer_says_why_and_what_helps(
     status = main(["search", "parse", str(folder), "--store", address.format(port=postgresql.port)])
     line = capsys.readouterr().err
     assert status == 2 and said in line and line.count("\n") == 1 and "hunter2" not in line
+
+
+def test_an_index_without_its_vectors_says_why_and_keeps_those_of_another_model(
+    folder: Path, postgresql: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], stored: Callable[[str], None]
+) -> None:
+    stored(postgresql.new_database("models"))
+    other = tmp_path / "other.toml"
+    other.write_text(
+        '[semantic]\nollama_url = "http://127.0.0.1:1"\n\n[semantic.embedding]\nprovider = "ollama"\n', encoding="utf-8"
+    )
+    assert main(["index", str(folder)]) == 0
+    assert "Ollama" not in capsys.readouterr().err
+    assert main(["index", str(folder), "--config", str(other)]) == 0
+    assert "Cannot connect to Ollama" in capsys.readouterr().err
+    with Engine.open(root=folder) as engine:  # by the model that made what is there
+        covered = engine.status().coverage
+        assert covered.embedded_chunks == covered.chunks > 0
 
 
 def test_a_store_that_is_gone_has_a_code_of_its_own(folder: Path, stored: Callable[[str], None]) -> None:

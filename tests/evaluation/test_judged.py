@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from findling.evaluation.judged import Answer, Result, Target, load_queries, load_run
+from findling.evaluation.judged import Answer, Place, load_queries, load_run
 from findling.model.errors import InvalidInput, NotFound
 
 FILES: dict[str, Any] = {
@@ -37,13 +37,13 @@ def lines(path: Path, *objects: Any) -> Path:
 def test_both_forms(tmp_path: Path) -> None:
     (query,) = load_queries(lines(tmp_path / "q", FILES))
     assert (query.id, query.repo, query.text, query.by_file) == ("r#0", "r", "q", True)
-    assert query.targets == (Target("a.go", None, None), Target("b.go", None, None))
+    assert query.targets == (Place("a.go", None, None), Place("b.go", None, None))
     assert query.groups == ("kind: symbol", "language: go")
     query, nothing = load_queries(
         lines(tmp_path / "q", SPANS, "", {**SPANS, "id": "r#2", "set": "no_answer", "relevant": []})
     )
     assert (query.targets, query.groups, query.by_file) == (
-        (Target("a.md", 3, 4),),
+        (Place("a.md", 3, 4),),
         ("set: docs", "kind: docs/de"),
         False,
     )
@@ -59,7 +59,7 @@ def test_a_run_names_its_queries_in_either_way(tmp_path: Path) -> None:
             {"id": "r#1", "results": [{"path": "b.md"}], "low_confidence": True},
         )
     )
-    assert run == {"r#0": Answer((Result("src/a.go", 1, 2),)), "r#1": Answer((Result("b.md"),), True)}
+    assert run == {"r#0": Answer((Place("src/a.go", 1, 2),)), "r#1": Answer((Place("b.md"),), True)}
 
 
 def without(line: dict[str, Any], key: str) -> dict[str, Any]:

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.evaluation.judged import Answer, Judged, Result, Target, load_run
+from findling.evaluation.judged import Answer, Judged, Place, load_run
 from findling.evaluation.scoring import CONFIDENCE_EDGES, compare, evaluate, share
 from findling.model.errors import InvalidInput
 
 
 def query(number: int, path: str = "a.py") -> Judged:
-    return Judged(f"q{number}", "r", f"text {number}", (Target(path, None, None),), ("kind: x",), by_file=True)
+    return Judged(f"q{number}", "r", f"text {number}", (Place(path, None, None),), ("kind: x",), by_file=True)
 
 
 def answer(*paths: str, confidence: float | None = None, took_ms: float | None = None) -> Answer:
-    return Answer(tuple(Result(path) for path in paths), None, confidence, took_ms)
+    return Answer(tuple(Place(path) for path in paths), None, confidence, took_ms)
 
 
 def test_ranges_are_counted_by_hand() -> None:
@@ -38,7 +38,7 @@ def test_ranges_are_counted_by_hand() -> None:
 
 
 def test_an_answer_to_what_has_none_is_wrong_however_sure_it_is() -> None:
-    spans = Judged("s", "r", "text", (Target("a.py", 1, 2),), (), by_file=False)
+    spans = Judged("s", "r", "text", (Place("a.py", 1, 2),), (), by_file=False)
     nothing = Judged("n", "r", "text", (), (), by_file=False)
     sure = answer("a.py", confidence=0.97)
     (row,) = evaluate([spans, nothing], {"s": sure, "n": sure}).reliability

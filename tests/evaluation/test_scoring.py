@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from findling.evaluation.judged import Answer, Judged, Result, Target, load_queries, load_run
+from findling.evaluation.judged import Answer, Judged, Place, load_queries, load_run
 from findling.evaluation.scoring import compare, evaluate, score
 from findling.model.reports import Evaluation, Scores
 
@@ -23,67 +23,67 @@ THIRD = 1 / math.log2(4)
 BENCH = os.environ.get("FINDLING_BENCH", "")
 
 
-def by_file(*targets: Target, repo: str = "r", name: str = "q") -> Judged:
+def by_file(*targets: Place, repo: str = "r", name: str = "q") -> Judged:
     return Judged(name, repo, "text", targets, ("kind: semantic",), by_file=True)
 
 
-def by_span(*targets: Target, repo: str = "r", name: str = "q") -> Judged:
+def by_span(*targets: Place, repo: str = "r", name: str = "q") -> Judged:
     return Judged(name, repo, "text", targets, ("set: docs",), by_file=False)
 
 
-A, B = Target("src/a.py", None, None), Target("src/b.py", 10, 20)
+A, B = Place("src/a.py", None, None), Place("src/b.py", 10, 20)
 
 
 @pytest.mark.parametrize(
     ("query", "results", "expected"),
     [
-        (by_file(A), [Result("src/a.py")], 1.0),
-        (by_file(A), [Result("x.py"), Result("src/a.py", 1, 2)], SECOND),
-        (by_file(A), [Result("a.py")], 1.0),
-        (by_file(A), [Result("lib/src/a.py")], 1.0),
-        (by_file(A), [Result("ba.py")], 0.0),
-        (by_file(A), [Result(f"{n}.py") for n in range(10)] + [Result("src/a.py")], 0.0),
-        (by_file(B), [Result("src/b.py", 21, 30)], 0.0),
-        (by_file(B), [Result("src/b.py")], 1.0),
-        (by_file(B), [Result("src/b.py", 20)], 1.0),
-        (by_file(A, B), [Result("src/b.py", 1, 99)], 1 / (1 + SECOND)),
-        (by_file(), [Result("src/a.py")], 0.0),
-        (by_span(B), [Result("b.py", 10, 20)], 0.0),
-        (by_span(B), [Result("src/b.py", 20, 25)], 1.0),
-        (by_span(B), [Result("x.md", 1, 2), Result("y.md", 1, 2), Result("src/b.py", 5, 10)], THIRD),
+        (by_file(A), [Place("src/a.py")], 1.0),
+        (by_file(A), [Place("x.py"), Place("src/a.py", 1, 2)], SECOND),
+        (by_file(A), [Place("a.py")], 1.0),
+        (by_file(A), [Place("lib/src/a.py")], 1.0),
+        (by_file(A), [Place("ba.py")], 0.0),
+        (by_file(A), [Place(f"{n}.py") for n in range(10)] + [Place("src/a.py")], 0.0),
+        (by_file(B), [Place("src/b.py", 21, 30)], 0.0),
+        (by_file(B), [Place("src/b.py")], 1.0),
+        (by_file(B), [Place("src/b.py", 20)], 1.0),
+        (by_file(A, B), [Place("src/b.py", 1, 99)], 1 / (1 + SECOND)),
+        (by_file(), [Place("src/a.py")], 0.0),
+        (by_span(B), [Place("b.py", 10, 20)], 0.0),
+        (by_span(B), [Place("src/b.py", 20, 25)], 1.0),
+        (by_span(B), [Place("x.md", 1, 2), Place("y.md", 1, 2), Place("src/b.py", 5, 10)], THIRD),
         (by_span(B), [], 0.0),
         (by_span(B), None, 0.0),
     ],
 )
-def test_ndcg_of_one_query(query: Judged, results: list[Result] | None, expected: float) -> None:
+def test_ndcg_of_one_query(query: Judged, results: list[Place] | None, expected: float) -> None:
     answer = None if results is None else Answer(tuple(results))
     assert score(query, answer).ndcg == pytest.approx(expected)
 
 
 def test_a_repeated_hit_gains_nothing_and_uses_up_a_rank() -> None:
-    other = Target("src/b.py", 50, 60)
-    results = (Result("src/b.py", 10, 12), Result("src/b.py", 14, 16), Result("src/b.py", 55, 55))
+    other = Place("src/b.py", 50, 60)
+    results = (Place("src/b.py", 10, 12), Place("src/b.py", 14, 16), Place("src/b.py", 55, 55))
     found = score(by_span(B, other), Answer(results))
     assert found.ndcg == pytest.approx((1 + THIRD) / (1 + SECOND))
     assert (found.recall, found.mrr, found.first, found.file_ndcg) == (1.0, 1.0, 1, 1.0)
 
 
 def test_two_targets_under_one_result_give_one_gain() -> None:
-    near = Target("src/b.py", 22, 30)
-    found = score(by_span(B, near), Answer((Result("src/b.py", 1, 99),)))
+    near = Place("src/b.py", 22, 30)
+    found = score(by_span(B, near), Answer((Place("src/b.py", 1, 99),)))
     assert found.ndcg == pytest.approx(1 / (1 + SECOND))
     assert found.recall == 1.0
 
 
 def test_files_are_counted_once_before_the_list_is_cut() -> None:
-    repeated = [Result("x.py", line, line) for line in range(1, 12)]
-    found = score(by_span(B), Answer((*repeated, Result("src/b.py", 1, 1))))
+    repeated = [Place("x.py", line, line) for line in range(1, 12)]
+    found = score(by_span(B), Answer((*repeated, Place("src/b.py", 1, 1))))
     assert (found.ndcg, found.file_ndcg) == (0.0, pytest.approx(SECOND))
 
 
 def test_the_headline_of_files_is_the_mean_over_repositories() -> None:
     queries = [by_file(A, repo="one", name="1"), by_file(A, repo="two", name="2"), by_file(A, repo="two", name="3")]
-    run = {"1": Answer((Result("src/a.py"),)), "2": Answer((Result("x"), Result("src/a.py")))}
+    run = {"1": Answer((Place("src/a.py"),)), "2": Answer((Place("x"), Place("src/a.py")))}
     report = evaluate(queries, run, rounds=50)
     assert report.rule == "files"
     assert report.all.ndcg.value == pytest.approx((1 + SECOND / 2) / 2)
@@ -98,7 +98,7 @@ def test_the_headline_of_files_is_the_mean_over_repositories() -> None:
 
 def test_the_headline_of_spans_is_the_mean_over_queries() -> None:
     queries = [by_span(B, repo="one", name="1"), by_span(B, repo="two", name="2"), by_span(B, repo="two", name="3")]
-    report = evaluate(queries, {"1": Answer((Result("src/b.py", 10, 10),))}, rounds=10)
+    report = evaluate(queries, {"1": Answer((Place("src/b.py", 10, 10),))}, rounds=10)
     assert report.rule == "spans"
     assert report.all.ndcg.value == pytest.approx(1 / 3)
 
@@ -111,7 +111,7 @@ def test_one_query_has_no_interval_and_none_no_mean() -> None:
 
 
 def test_flags_are_judged_against_answered_and_unanswerable_queries() -> None:
-    hit = (Result("src/b.py", 10, 10),)
+    hit = (Place("src/b.py", 10, 10),)
     queries = [by_span(name="none1"), by_span(name="none2"), by_span(B, name="good"), by_span(B, name="bad")]
     run = {
         "none1": Answer(hit, low_confidence=True),
@@ -128,7 +128,7 @@ def test_flags_are_judged_against_answered_and_unanswerable_queries() -> None:
 
 def test_a_comparison_is_made_query_by_query() -> None:
     queries = [by_file(A, name=str(number)) for number in range(4)]
-    good, bad = Answer((Result("src/a.py"),)), Answer((Result("x"), Result("src/a.py")))
+    good, bad = Answer((Place("src/a.py"),)), Answer((Place("x"), Place("src/a.py")))
     run = {"0": good, "1": good, "2": bad, "3": bad}
     other = {"0": bad, "1": bad, "2": good, "3": bad}
     found = compare(queries, run, other, rounds=200)

@@ -245,7 +245,7 @@ def test_search_json(run: Run, project: Path) -> None:
 
 
 def test_search_shows_further_pages(run: Run) -> None:
-    whole = [hit["path"] for hit in json.loads(run("search", "request", "--json").stdout)["hits"]]
+    whole = [hit["path"] for hit in json.loads(run("search", "request", "--json", "--explain").stdout)["hits"]]
     paged = [
         hit["path"]
         for page in range(1, len(whole) + 1)

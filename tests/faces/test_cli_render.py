@@ -478,6 +478,9 @@ def test_all_places_have_a_line_and_then_the_first_their_text(piped: Callable[..
     body = "5  first\n   … 2 lines\n8  second\n"
     block = f"docs/notes.md:5-8  -\nbegin data 5f0a9c\n{body}end data 5f0a9c\n"
     assert ran.out == f"docs/notes.md:5-8  -\n{2 * ('docs/notes.md:1-1  -' + chr(10))}\n{block}"
+    led = replace(short, parts=("title",))  # what is said of a place that has no text stands in the list
+    ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, led))])
+    assert ran.out == f"docs/notes.md:5-8  -\ndocs/notes.md:1-1  -\n  by title\n\n{block}"
 
 
 def test_a_terminal_says_how_many_lines_it_has(
@@ -723,6 +726,11 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     again = [one[0], *one[2:]]
     assert ran.out.splitlines() == [*one, *again, "end data 5f0a9c", "lines left out: findling symbol a.py:3-5"]
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
+    told = replace(
+        definition, body='1  def retry(self):\n2      """Try.\n   … 3 lines of documentation\n6      pass', end_line=6
+    )
+    ran = piped("symbol", "retry", answers=[replace(found, definitions=(told,))])
+    assert ran.out.splitlines()[-2:] == ["6      pass", "end data 5f0a9c"]  # and no command for them
     parts = replace(definition, path="src/a-b.py", end_line=9, body="2  x\n   … 3 lines\n6  y\n   … 3 more lines")
     odd = replace(parts, path="a; b.py")  # nothing that a shell would read otherwise
     ran = piped("symbol", "retry", answers=[replace(found, definitions=(parts, odd))])

@@ -244,7 +244,7 @@ def test_a_collection_that_another_program_publishes_waits_without_failing(
 _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'findling' AND table_name = %s"
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 8])
 def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     version: int, team: Team, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgresql: Server
 ) -> None:
@@ -263,7 +263,8 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
         older.rows(sql.decode())
         older.rows("INSERT INTO migrations VALUES (%s)", number)
     tables = re.findall(r"CREATE TABLE (\w+)", migrations()[0].decode())
-    with team.database.connect() as read, older.connect() as write:
+    superuser = Database(postgresql.url(name))  # no row security keeps it from writing
+    with team.database.connect() as read, superuser.connect() as write:
         for table in tables:
             columns = ", ".join(row[0] for row in older.rows(_COLUMNS, table))
             with (
@@ -272,19 +273,27 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
             ):
                 for piece in out:
                     into.write(piece)
-    older.rows(
+    superuser.rows(
         "INSERT INTO postings (view_id, term, field, content_id, ordinals, parts) "
         "SELECT view_id, 'unsorted', 0, content_id, '{0,1,2}', '{0.5,1.5,1}' FROM postings LIMIT 1"
     )
+    if version > 1:
+        older.rows(
+            "INSERT INTO sources (collection, source, every, due_at, attempts, parked_at, worker, lease_until) VALUES "
+            "('queued', '/queued', '10m', now() - interval '1h', 1, NULL, '', NULL), "
+            "('parked', '/parked', NULL, now(), 3, now(), '', NULL), "
+            "('taken', '/taken', NULL, now(), 1, NULL, 'somebody', now() + interval '1h')"
+        )
     monkeypatch.setenv("FINDLING_STORE", older_url := older.url)
     with pytest.raises(errors.IndexUnavailable, match=f"has version {version} of the schema"):
         found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path)
     assert main(["team", "status"]) == 2  # it only looks
     monkeypatch.setattr(postgresql_database, "_LOCK_MS", 100)
     monkeypatch.setattr(postgresql_database, "_LOCK_PAUSE_S", 0.05)
-    superuser = Database(postgresql.url(name))
     with older.connect() as long, long.transaction():
         long.execute("SELECT count(*) FROM postings")
+        if version > 1:
+            long.execute("SELECT count(*) FROM sources")
         migrating = threading.Thread(target=superuser.migrate)
         migrating.start()
         _until(lambda: bool(team._rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")))
@@ -293,8 +302,20 @@ def test_a_store_of_an_earlier_version_is_migrated_with_all_that_it_has(
     assert older.migrate() == len(migrations())  # what a superuser migrated stays the owner's
     owners = "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'findling'::regnamespace"
     assert older.rows(owners) == [(name,)]
-    unsorted = older.rows("SELECT ordinals, parts FROM postings WHERE term = 'unsorted'")
-    assert unsorted == [([1, 2, 0], [1.5, 1.0, 0.5])]
+    unsorted = superuser.rows("SELECT ordinals, parts FROM postings WHERE term = 'unsorted'")
+    assert unsorted == [([1, 2, 0], [1.5, 1.0, 0.5])] or version == 8  # which sorts all that is published
+    if version > 1:  # whose turn it is stays
+        kept = Team(older)
+        assert [(each.collection, each.ref, each.state) for each in kept.sources()] == [
+            ("parked", "", "parked"),
+            ("queued", "", "queued"),
+            ("taken", "", "running"),
+        ]
+        lease = kept.take("worker")
+        assert lease is not None and (lease.name, lease.source, lease.attempt) == ("queued", "/queued", 2)
+        assert kept.take("another") is None
+        kept.done(lease, "c")
+    superuser.close()
     assert found(older_url, "guide", "how is tea poured", monkeypatch, tmp_path) == expected
     older.close()
 

@@ -165,14 +165,14 @@ def test_callers_are_few_and_have_the_name_as_a_word() -> None:
 @pytest.mark.parametrize(
     ("text", "left_out"),
     [
-        ('def f(\n  a: int,\n) -> int:  # n\n\n  """One.\n  Still.\n\n  More.\n  """\n  return a', [7, 8, 9]),
-        ('"""Of a module.\n\nMore.\n"""\nx = 1', [2, 3, 4]),
-        ('def f():\n  """One.\n\n  Two."""\n  x = 1', []),  # the line that says so is as long
+        ('def f(\n  a: int,\n) -> int:  # n\n\n  """One.\n  Still.\n\n  More.\n  b\n  """\n  return a', [7, 8, 9, 10]),
+        ('"""Of a module.\n\nMore.\nb\n"""\nx = 1', [2, 3, 4, 5]),
+        ('def f():\n  """One.\n\n  Two.\n  """\n  x = 1', []),  # too few
         ('def f():\n  """One."""\n  x = \'\'\'\n\n  text:\n  \'\'\'\n  y = """\n\n  """', []),
         ('def f():\n  x = """\n\n  text\n"""\n  return """\n"""', []),
-        ("/**\n * One.\n *\n * More.\n */\nint f() { /* x */ }", [3, 4, 5]),
-        ("/**\n * One\n * still.\n * @param a what\n * @return b\n */\nfunction f() {}", [4, 5, 6]),
-        ("/// One.\n///\n/// # Examples\n/// x\nfn f() {}\n// no\n", [2, 3, 4]),
+        ("/**\n * One.\n *\n * More.\n * b\n */\nint f() { /* x */ }", [3, 4, 5, 6]),
+        ("/**\n * One\n * still.\n * @param a what\n * @throws c\n * @return b\n */\nfunction f() {}", [4, 5, 6, 7]),
+        ("/// One.\n///\n/// # Examples\n/// x\n/// y\nfn f() {}\n// no\n", [2, 3, 4, 5]),
         ("// One.\n// Still.\n// And on.\nfunc f() {}", []),
     ],
 )

@@ -1,10 +1,9 @@
-"""Nearest neighbours against the plainest numpy, with simsimd and without it."""
+"""Nearest neighbours against the plainest numpy."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,15 +15,6 @@ from findling.store import hamming
 
 SIZES = st.tuples(st.integers(0, 60), st.sampled_from([8, 24, 64, 256]))
 FROM_SEED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(params=["simsimd", "numpy"])
-def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType | None:
-    if request.param == "numpy":
-        monkeypatch.setattr(semantic, "simsimd", None)
-    elif semantic.simsimd is None:
-        pytest.skip("simsimd is not installed")
-    return semantic.simsimd
 
 
 def unit(rng: np.random.Generator, count: int, dimensions: int) -> np.ndarray:
@@ -75,7 +65,7 @@ def test_top_by_bits_is_the_sorted_scan(seed: int, size: tuple[int, int], k: int
 
 @FROM_SEED
 @given(seed=st.integers(0, 2**32), size=SIZES)
-def test_cosines_are_those_of_the_whole_numbers(backend: ModuleType | None, seed: int, size: tuple[int, int]) -> None:
+def test_cosines_are_those_of_the_whole_numbers(seed: int, size: tuple[int, int]) -> None:
     """S4-40, S1-44."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-128, 128, size, np.int8)
@@ -87,7 +77,7 @@ def test_cosines_are_those_of_the_whole_numbers(backend: ModuleType | None, seed
     assert not found[::7].any()
 
 
-def test_cosines_are_near_those_before_quantising(backend: ModuleType | None) -> None:
+def test_cosines_are_near_those_before_quantising() -> None:
     rng = np.random.default_rng(5)
     rows = unit(rng, 5000, 256)
     query = rows[0] + rows[1]
@@ -100,17 +90,13 @@ def test_cosines_are_near_those_before_quantising(backend: ModuleType | None) ->
     seed=st.integers(0, 2**32),
     sizes=st.lists(st.integers(0, 14), min_size=0, max_size=6),
     neighbours=st.sampled_from([0, 1, 4, 20]),
-    block=st.sampled_from([3, 8, 4096]),
 )
 def test_windows_are_sums_within_their_file(
-    backend: ModuleType | None,
     monkeypatch: pytest.MonkeyPatch,
     seed: int,
     sizes: list[int],
     neighbours: int,
-    block: int,
 ) -> None:
-    monkeypatch.setattr(semantic, "_BLOCK_ROWS", block)
     monkeypatch.setattr(semantic, "WINDOW_NEIGHBOURS", neighbours)
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, *sizes])
@@ -122,39 +108,14 @@ def test_windows_are_sums_within_their_file(
     assert np.allclose(semantic.window_cosines(rows, query, offsets), expected, atol=1e-6)
 
 
-def test_both_backends_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    if semantic.simsimd is None:
-        pytest.skip("simsimd is not installed")
-    rng = np.random.default_rng(1)
-    rows, query, offsets = quantise(unit(rng, 5000, 256)), unit(rng, 1, 256)[0], np.array([0, 4, 3000, 3000, 5000])
-
-    def answers() -> list[bytes]:
-        return [
-            semantic.cosines_int8(rows, query).tobytes(),
-            semantic.window_cosines(rows, query, offsets).tobytes(),
-        ]
-
-    fast = answers()
-    monkeypatch.setattr(semantic, "simsimd", None)
-    assert answers() == fast
-
-
-def test_wide_rows_are_exact_without_simsimd(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 2,000 dimensions the sums no longer fit float32."""
-    monkeypatch.setattr(semantic, "simsimd", None)
-    rows = np.full((2, 2000), -128, np.int8)
-    rows[1, 0] = -127
-    assert semantic._squares(rows).tolist() == [2000 * 128**2, 1999 * 128**2 + 127**2]
-
-
-def test_a_query_of_zeros_is_like_nothing(backend: ModuleType | None) -> None:
+def test_a_query_of_zeros_is_like_nothing() -> None:
     rows = np.ones((3, 8), np.int8)
     nothing = np.zeros(8, np.float32)
     assert semantic.cosines_int8(rows, nothing).tolist() == [0, 0, 0]
     assert semantic.window_cosines(rows, nothing, np.array([0, 3])).tolist() == [0, 0, 0]
 
 
-def test_read_only_mapped_files_can_be_searched(backend: ModuleType | None, tmp_path: Path) -> None:
+def test_read_only_mapped_files_can_be_searched(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     rows = quantise(unit(rng, 300, 64))
     rows.tofile(tmp_path / "rows")

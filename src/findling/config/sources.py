@@ -17,6 +17,7 @@ from typing import Final, Literal, NamedTuple
 from findling.config.option import Option, from_text
 from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY
 from findling.model.errors import ConfigError
+from findling.model.json_places import members
 
 # More unknown keys than this are somebody else's file; the rest is counted.
 _MOST_WARNINGS: Final = 10
@@ -289,8 +290,6 @@ def lines_of(text: str, *, is_json: bool) -> dict[str, int]:
 
 
 def _in_json(text: str) -> dict[str, int]:
-    from findling.model.json_places import members
-
     found: dict[str, int] = {}
     line, counted = 1, 0
 

@@ -56,6 +56,8 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 MOST_CALLERS = 10
 """Callers that are listed of a definition that was asked for by name."""
 
+NOT_RELATED = "Of a shared store an answer does not show what calls its places; ask for one by its name to see it."
+
 WHOLE_TYPE = 120
 """Lines of a type that is shown whole, so that what is asked for of it need not be shown again."""
 
@@ -68,8 +70,8 @@ WITH_DECLARATIONS = ("c", "cpp", "typescript", "tsx")
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
-SHOWN_OF_A_NAME = 6
-"""Definitions of one name that are shown with their text."""
+SHOWN_OF_A_NAME, MANY_OF_A_NAME = 6, 12
+"""Definitions of one name that are shown with their text; from so many on each has a line, and none its text."""
 
 SORTED_USES = 10_000
 """Uses of a name that are put in order before the first ones are answered: pages of them then fit together."""
@@ -192,7 +194,9 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
-        far = any(store.shared for store in self.searched.stores)  # each use of a name would be a round trip
+        far = any(store.shared for store in self.searched.stores)  # what belongs to a place takes more round trips
+        if far and relate and found.hits and found.hits[0].group == "code":
+            notes.append(NOT_RELATED)
         notes += not_searched(self.searched, every)
         index = self.searched.index
         with index.snapshot():
@@ -343,6 +347,7 @@ class Answers:
             related_chars = min(most // RELATED_PART, RELATED_CHARS) // max(1, len(results))
             texts = dict(zip(bodies, _texts(list(bodies.values()), most), strict=True))
 
+            index.bring(*(lambda _, hit=hit: relating.of_hit(hit, related_chars) for hit in chosen))
             shown = {(path, number) for (path, _), text in texts.items() for number, _ in search.lines_of(text)}
 
             def told(hit: types.SymbolHit) -> types.SymbolHit:
@@ -414,10 +419,11 @@ class Answers:
 
 def _to_show(definitions: Sequence[types.SymbolHit], aside: Container[types.SymbolHit] = ()) -> list[types.SymbolHit]:
     """The definitions that are shown with their text: exact ones or the only one, none that stands in another or
-    ``aside``, and tests only where there is nothing else."""
+    ``aside``, and tests only where there is nothing else; none where they are too many to be what was meant."""
     exact = [hit for hit in definitions if (hit.match == "exact" or len(definitions) == 1) and hit not in aside]
     chosen = [hit for hit in exact if "test" not in path_flags(hit.path)] or exact
-    return [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)][:SHOWN_OF_A_NAME]
+    outer = [hit for hit in chosen if not any(_holds(other, hit) for other in chosen)]
+    return [] if len(outer) > MANY_OF_A_NAME else outer[:SHOWN_OF_A_NAME]
 
 
 def _is_old(path: str) -> bool:

@@ -103,6 +103,8 @@ def edges(
         found, unread = search.Edges([]), 0
         if asked and few:
             lines = searched.lines
+            if direction == "callers":
+                index.ahead(lambda index: dynamic.named_in_strings(index, lines, asked))
             found = (
                 search.callees(index, asked, lines=lines)
                 if direction == "callees"
@@ -194,9 +196,14 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
     index = searched.index
     notes: list[str] = []
     ends: list[tuple[list[SymbolHit], list[search.Definition]]] = []
+
+    def defined(name: str) -> search.Definitions:
+        return search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+
     with index.snapshot():
+        index.bring(lambda _: defined(origin), lambda _: defined(goal))
         for name in (origin, goal):
-            named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
+            named = defined(name)
             exact, asked = _meant(searched, named, name)
             few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
@@ -208,7 +215,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             left = ", and not all were looked at" if found.cut else ""
-            notes.append(f"{way}{left}{'' if found.ends or left else '; all other calls in them leave this project'}.")
+            notes.append(f"{way}{left}{'' if found.ends or left else ', which call nothing else of this project'}.")
             if (more := len(found.ends) - MOST_DEFINITIONS) > 0:
                 notes.append(f"{count(more, 'more line')} at which it may go on left out.")
         open_at = [_end(searched, each) for each in found.ends[:MOST_DEFINITIONS]] if found is not None else []
@@ -495,13 +502,16 @@ def _told(
         "in_tests": len(distinct) - len(listed),
         "truncated": found.cut or bool(found.crowded) or limit < len(listed),
     }
+    index, names = searched.index, [each.symbol.name for each in asked]
     with searched.answer():
+        index.ahead(lambda index: [index.doc_text(each.file.blob_id) for each in listed[:limit]])
+        if impact:
+            index.ahead(lambda index: list(mentions(index, names, searched.lines)))
         told["edges"] = tuple(_shown(searched, listed[:limit]))
         if impact:
-            reaching = tuple(_reaching_tests(searched.index, distinct))
+            reaching = tuple(_reaching_tests(index, distinct))
             told["tests"], told["total_tests"] = reaching[:limit], len(reaching)
-            names = [each.symbol.name for each in asked]
-            told["documents"] = tuple(islice(mentions(searched.index, names, searched.lines), MOST_MENTIONS))
+            told["documents"] = tuple(islice(mentions(index, names, searched.lines), MOST_MENTIONS))
     return told
 
 
@@ -679,5 +689,7 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
+    if found.built_in:
+        yield f"{count(found.built_in, 'use')} left out: built-in types have the name, too, and nothing tells the type."
     if found.outside:
         yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from findling.search.passages import DocumentScope
     from findling.sources.selection import DiscoveryOptions
     from findling.store.local.sqlite_export import Exported
+    from findling.store.protocols import KeptIndex
 
 _ALONE = "findling-file-"
 """The prefix of temporary folders with the index of a single file."""
@@ -403,43 +404,35 @@ class Engine(Questions):
         """
         return self._store.semantics.check()
 
-    def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
+    @contextmanager
+    def _index_to_export(self) -> Iterator[KeptIndex]:
+        """The index within a snapshot, by a reader of its own, as questions may be asked meanwhile."""
         if (shared := self._store.shared) is not None:
             with shared.for_one_answer():
-                yield from store.exported(shared.remote, model)
-            return
-        if not self._store.exists:
+                yield shared.remote
             return
         self._store.ready_to_read()
-        # A reader of its own, as questions may be asked meanwhile.
-        reader = store.IndexReader(self._store.directory, *self.manifest_key)
-        try:
-            with reader.snapshot():
-                yield from store.exported(reader, model)
-        finally:
-            reader.close()
+        with closing(store.IndexReader(self._store.directory, *self.manifest_key)) as reader, reader.snapshot():
+            yield reader
+
+    def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every vector with the place of its chunk (`findling.store.local.sqlite_export`), of one model or of all."""
+        if self._store.exists:
+            with self._index_to_export() as index:
+                yield from store.exported(index, model)
 
     def export(self, target: StrPath) -> Exported:
         """Write the documented tables (`store.local.sqlite_export`) into a new SQLite database, or over such a one.
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
-        if (shared := self._store.shared) is not None:
-            with shared.for_one_answer():
-                index = shared.remote
+        with self._index_to_export() as index, closing(self.new_files()) as files:
+            text_of = partial(search.indexed_text, index, files, max_bytes=self.wanted.max_bytes)
+            if (shared := self._store.shared) is not None:
                 if index.manifest is None:  # an earlier export must not be replaced with nothing
                     raise shared.unpublished()
                 return store.export(index, lambda file: index.doc_text(file.blob_id), Path(target))
-        self._store.ready_to_read()
-        reader = self._store.on_disk
-        files = self.new_files()
-        try:
-            with reader.snapshot():
-                text_of = partial(search.indexed_text, reader, files, max_bytes=self.wanted.max_bytes)
-                return store.export(reader, text_of, Path(target))
-        finally:
-            files.close()
+            return store.export(index, text_of, Path(target))
 
     def _run(
         self,

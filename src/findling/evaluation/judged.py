@@ -31,12 +31,19 @@ _FORMS: Final = (
 )
 
 
-class Target(Struct, frozen=True):
-    """Lines are 1-based and inclusive; None where the whole file is meant."""
+_Words: TypeAlias = Annotated[str, Meta(pattern=r"\S")]
 
-    path: str
-    start_line: int | None
-    end_line: int | None
+
+class Place(Struct, frozen=True):
+    """A file, or lines of one: what a query is about, or a result. Lines are 1-based and inclusive; without them the
+    whole file is meant."""
+
+    path: _Words
+    start_line: int | None = None
+    end_line: int | None = None
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "path", _plain_path(self.path))
 
 
 class Judged(Struct, frozen=True):
@@ -48,7 +55,7 @@ class Judged(Struct, frozen=True):
     id: str
     repo: str
     text: str
-    targets: tuple[Target, ...]
+    targets: tuple[Place, ...]
     groups: tuple[str, ...]
     by_file: bool
 
@@ -58,33 +65,17 @@ class Judged(Struct, frozen=True):
         return self.by_file or bool(self.targets)
 
 
-class Result(Struct, frozen=True):
-    """Without lines it stands for the whole file."""
-
-    path: str
-    start_line: int | None = None
-    end_line: int | None = None
-
-
 class Answer(Struct, frozen=True):
     """Results in order, the best first. ``low_confidence``, ``confidence`` (in [0, 1]) and ``took_ms`` are None where
     the tool does not say."""
 
-    results: tuple[Result, ...]
+    results: tuple[Place, ...]
     low_confidence: bool | None = None
-    confidence: float | None = None
-    took_ms: float | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    took_ms: Annotated[float, Meta(ge=0, le=MOST_MS)] | None = None
 
 
 # --- the lines as they are written -------------------------------------------------------------------------------
-
-_Words: TypeAlias = Annotated[str, Meta(pattern=r"\S")]
-
-
-class _Place(Struct):
-    path: _Words
-    start_line: int | None = None
-    end_line: int | None = None
 
 
 class _ByFile(Struct):
@@ -93,7 +84,7 @@ class _ByFile(Struct):
     query: _Words
     category: _Words
     language: _Words
-    relevant: list[_Place]
+    relevant: tuple[Place, ...]
 
 
 class _BySpan(Struct):
@@ -102,22 +93,14 @@ class _BySpan(Struct):
     query: _Words
     set: _Words
     kind: _Words
-    relevant: list[_Place]
+    relevant: tuple[Place, ...]
 
 
-class _Form(Struct):
-    """Enough of a line to tell which of the two forms it has."""
+class _Named(Struct):
+    """Enough of a line to tell which of the two forms it has, and which query it names."""
 
-    query_id: Any = None
-
-
-class _Answered(Struct):
-    results: list[_Place]
-    query_id: str = ""
-    id: str = ""
-    low_confidence: bool | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    took_ms: Annotated[float, Meta(ge=0, le=MOST_MS)] | None = None
+    query_id: str | None = None
+    id: str | None = None
 
 
 def load_queries(path: Path) -> list[Judged]:
@@ -143,23 +126,19 @@ def load_run(path: Path) -> dict[str, Answer]:
     run: dict[str, Answer] = {}
     for number, data in _lines(path):
         try:
-            line = msgspec.json.decode(data, type=_Answered)
-            if not (line.query_id or line.id):
+            line = msgspec.json.decode(data, type=_Named)
+            name = line.query_id or line.id
+            if not name:
                 raise ValueError("it names no query: query_id or id is missing")
+            run[name] = msgspec.json.decode(data, type=Answer)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} line {number}: {error}.") from error
-        run[line.query_id or line.id] = _answer(line)
     return run
 
 
 def answer_of(line: dict[str, Any]) -> Answer:
     """What a line of a run says. Raises ValueError."""
-    return _answer(msgspec.convert(line, _Answered))
-
-
-def _answer(line: _Answered) -> Answer:
-    results = tuple(Result(_plain_path(found.path), found.start_line, found.end_line) for found in line.results)
-    return Answer(results, line.low_confidence, line.confidence, line.took_ms)
+    return msgspec.convert(line, Answer)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -176,22 +155,18 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _judged(data: bytes) -> Judged:
-    if msgspec.json.decode(data, type=_Form).query_id is not None:
+    if msgspec.json.decode(data, type=_Named).query_id is not None:
         file = msgspec.json.decode(data, type=_ByFile)
         groups = (f"kind: {file.category}", f"language: {file.language}")
-        return Judged(file.query_id, file.repo, file.query, _targets(file.relevant), groups, by_file=True)
+        return Judged(file.query_id, file.repo, file.query, file.relevant, groups, by_file=True)
     span = msgspec.json.decode(data, type=_BySpan)
     groups = (f"set: {span.set}", f"kind: {span.set}/{span.kind}")
-    targets = () if span.set == NO_ANSWER else _targets(span.relevant)
+    targets = () if span.set == NO_ANSWER else span.relevant
     if span.set != NO_ANSWER and not targets:
         raise ValueError(f"relevant is empty, and its set is {span.set!r} instead of {NO_ANSWER!r}")
     if any(target.start_line is None for target in targets):
         raise ValueError("a target has no lines")
     return Judged(span.id, span.repo, span.query, targets, groups, by_file=False)
-
-
-def _targets(places: list[_Place]) -> tuple[Target, ...]:
-    return tuple(Target(_plain_path(place.path), place.start_line, place.end_line) for place in places)
 
 
 def _plain_path(path: str) -> str:

@@ -26,7 +26,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from findling.evaluation.judged import Answer, Judged, Result, Target
+from findling.evaluation.judged import Answer, Judged, Place
 from findling.model.reports import Change, Comparison, Estimate, Evaluation, FlagScores, Latency, Reliability, Scores
 
 DEPTH: Final = 10
@@ -74,7 +74,7 @@ def score(query: Judged, answer: Answer | None) -> Score:
     )
 
 
-def _hits(result: Result, target: Target, by_file: bool) -> bool:
+def _hits(result: Place, target: Place, by_file: bool) -> bool:
     if result.path != target.path:
         suffix = result.path.endswith("/" + target.path) or target.path.endswith("/" + result.path)
         if not (by_file and suffix):

@@ -9,7 +9,7 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import judge, make_result
-    from findling.search.body import Body, definition_body, lines_of
+    from findling.search.body import DOCUMENTED, Body, definition_body, lines_of
     from findling.search.edges import Definition, Edge, Edges, EdgeSearch, Ending, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope, Searchable
     from findling.search.flow import but_for

@@ -30,7 +30,7 @@ from findling.search.ranking.priors import OF_PLACES, only_declares, path_flags
 from findling.search.scope import Scope
 from findling.search.siblings import is_copy
 from findling.search.symbol import KIND_WEIGHTS
-from findling.search.vocabulary import STOP_WORDS
+from findling.search.vocabulary import STOP_WORDS, word_list
 from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
 
 Kind = Literal["symbol", "path", "message", "text"]
@@ -92,10 +92,7 @@ def claims(text: str, intent: Intent, is_word: Callable[[str], bool]) -> Claims:
     return Claims(tuple(_in_sentence(text))[:MOST], False)
 
 
-_DEFINED = frozenset(
-    "defined declared defines declares definition declaration class constant enum function interface method struct "
-    "trait type variable".split()
-)
+_DEFINED = word_list("defined")
 """Words of a sentence that speak of a name as what it names in code."""
 
 

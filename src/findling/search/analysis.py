@@ -14,16 +14,9 @@ from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.search.query import without_form
-from findling.search.vocabulary import STOP_WORDS, in_english, synonyms
+from findling.search.vocabulary import STOP_WORDS, in_english, synonyms, word_list, word_lists
 
-WEAK_WORDS = frozenset(
-    """
-    across based between class code defined definition different each else file files find function get gets given
-    handle handled handles handling implement implementation implemented implements like located logic make makes
-    making method more most multiple off once one only other show support supported supports under until up us use
-    used uses using very via within without work works working
-    """.split()
-)
+WEAK_WORDS = word_list("weak")
 """Words that are seldom the point of a question: they say how one asks, or what all code does."""
 
 WEAK_WEIGHT = 0.3
@@ -53,10 +46,6 @@ _TOKEN = re.compile(r"(?:->|[^\s\"'`,;()\[\]{}<>!?])+")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 _SEPARATORS = re.compile(r"::|->|[./\\#:]+")
 _NAME = re.compile(r"[^\W\d]\w*")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _ADVICE = re.compile(
@@ -112,39 +101,17 @@ _REPORTS = re.compile(
 _HOW_IT_WORKS = re.compile(r"how\s+(?!(?:can|come|could|do|far|long|many|much|often|should|to|would)\b)", re.IGNORECASE)
 """"How errors are reported" asks what the code does, "how to report errors" what to do."""
 
-_OF_SUBJECTS = _words("and as at by for from in into of on or over than to with")
+_OF_SUBJECTS = word_list("between nouns")
 """Stop words that stand between nouns. A question with no others is a subject alone: "file upload handling"."""
 
-_IN_DOCUMENTS = _words("example changes")
+_IN_DOCUMENTS = frozenset(("example", "changes"))
 """Kinds of place that are documents as often as code."""
 
 _FIRST_WORDS = 2
 """A kind of place is asked for where a question begins with it: "regression test for", not "while a test runs"."""
 
-_WANTS = {
-    "test": _words("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures"),
-    "example": _words("example examples sample samples demo demos tutorial docs documentation"),
-    "legacy": _words("legacy compat compatibility deprecated old v1 v2 obsolete"),
-    "superseded": _words("legacy compat compatibility deprecated former old previous version versions"),
-    "history": _words("changed changelog changelogs news release released releases"),
-    "changes": _words(
-        "authors breaking changed changelog changelogs conduct contributors history licence license licensed migrate "
-        "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
-    ),
-    "messages": _words(
-        "catalog catalogs catalogue catalogues gettext i18n l10n locale locales localization po pot translate "
-        "translated translation translations translator"
-    ),
-    "working": _words(
-        "agenda checklist checklists meeting meetings minutes plan planned planning plans proposal proposals proposed "
-        "roadmap todo todos"
-    ),
-    "generated": _words("generated codegen protobuf"),
-    "platform": _words(
-        "windows win win32 darwin macos mac osx linux unix posix aix sunos solaris android ios wasm freebsd "
-        "netbsd openbsd bsd qnx os390 ibmi haiku cygwin platform kqueue epoll iocp inotify"
-    ),
-}
+_WANTS = word_lists("wants ")
+"""The words of a question that asks for a kind of place."""
 
 
 class NameInQuery(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -31,11 +31,13 @@ HEAD_LINES = 3
 EXITS = 4
 """Lines of a long definition that say what becomes of it."""
 
+DOCUMENTED = " of documentation"
+
 _PARAGRAPH = re.compile(r"\s*(?:[*/]+\s*)?(?:@\w|$)")
 """A line that ends the first paragraph of a documentation: an empty one, or one of a parameter."""
 
-FOLDED = 2
-"""Lines of documentation that are worth leaving out: more than the line that says so."""
+FOLDED = 4
+"""So many lines of documentation are worth leaving out for a line that says so."""
 
 _DOCSTRING = re.compile(r"""\s*[rRuU]?(\"{3}|'{3})""")
 _SIGNATURE_END = re.compile(r":\s*(?:#.*)?$")
@@ -64,13 +66,15 @@ _EXIT = re.compile(r"\s*(?:return|raise|throw|yield)\b")
 
 class Body(NamedTuple):
     """Lines of a file to show, those that are worth most first; ``end`` is the last line of the place. ``parts``: how
-    many lines of ``worth`` there are up to the end of each of its parts, such as a definition."""
+    many lines of ``worth`` there are up to the end of each of its parts, such as a definition. ``documentation``: lines
+    that are told as such where they are left out."""
 
     file: Sequence[str]
     worth: Sequence[int]
     end: int
     cut: Snippet = Snippet(0, "", ())
     parts: Sequence[int] = ()
+    documentation: Set[int] = frozenset()
 
     def text(self, most_lines: int, most_chars: int, *, whole_parts: bool = False, first_chars: int = 0) -> str:
         """As many lines as fit, in the file's order, each with its number; what is left out is counted.
@@ -106,7 +110,8 @@ class Body(NamedTuple):
             if number == before + 2:  # one line is as long as the word that it is left out
                 yield f"{number - 1:>{width}}  {self._line(number - 1)}".rstrip()
             elif number > before + 1:
-                yield f"{'':>{width}}  … {count(number - before - 1, 'line')}"
+                what = DOCUMENTED if self.documentation >= {*range(before + 1, number)} else ""
+                yield f"{'':>{width}}  … {count(number - before - 1, 'line')}{what}"
             yield f"{number:>{width}}  {self._line(number)}".rstrip()
             before = number
         if self.end > before:
@@ -211,7 +216,7 @@ def documentation(file: Sequence[str], lines: range) -> range:
     else:
         begin, end = _docstring(file, lines)
     first = next((number for number in range(begin + 1, end) if _PARAGRAPH.match(file[number - 1])), end + 1)
-    return range(first, end + 1) if end - first >= FOLDED else range(0)
+    return range(first, end + 1) if end + 1 - first >= FOLDED else range(0)
 
 
 def _docstring(file: Sequence[str], lines: range) -> tuple[int, int]:
@@ -238,7 +243,8 @@ def definition_body(file: Sequence[str], symbols: Sequence[SymbolRow], hit: Symb
         return Body(file, lines, hit.end_line)
     told = _documentation(file, symbols)
     code = (number for number in lines if number not in told)
-    return Body(file, list(dict.fromkeys((*code, *_constants(file, symbols, lines)))), hit.end_line)
+    worth = list(dict.fromkeys((*code, *_constants(file, symbols, lines))))
+    return Body(file, worth, hit.end_line, documentation=told)
 
 
 def _documentation(file: Sequence[str], symbols: Sequence[SymbolRow]) -> set[int]:

@@ -77,7 +77,9 @@ def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -
         near = sorted(fitting, key=lambda each: (-len(commonprefix((each.path, definition.file.path))), each.path))
         routes = list(filter(None, map(index.file_at, _routes(definition, index))))
         unread |= {file.path for file in near[STRING_FILES:]}
-        for file in dict.fromkeys((*routes, *near[:STRING_FILES])):
+        holding = list(dict.fromkeys((*routes, *near[:STRING_FILES])))
+        index.ahead(lambda index, files=holding: [index.doc_text(file.blob_id) for file in files])  # type: ignore[misc]
+        for file in holding:
             if time.monotonic() > until:
                 unread.add(file.path)
                 continue
@@ -92,7 +94,9 @@ def named_in_strings(index: Index, lines: Lines, wanted: Iterable[Definition]) -
 
 def endings(index: Index, lines: Lines, definitions: Iterable[Definition]) -> Iterator[Ending]:
     """The lines of functions that call something by a name that is no code, or what a variable or a parameter holds."""
-    for file, symbol in definitions:
+    every = list(definitions)
+    index.ahead(lambda index: [index.doc_text(file.blob_id) for file, _ in every])
+    for file, symbol in every:
         if symbol.kind not in CALLED or file.language not in RULES:
             continue
         rules = RULES[file.language]

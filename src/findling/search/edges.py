@@ -67,9 +67,23 @@ HELD = "calls what is held by"
 NO_USES = ("write", "return", "export", "package")
 """Kinds of `Use` that use no definition."""
 
-_COMMON = frozenset(
-    name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
+_OF_VALUES = {
+    "python": frozenset(
+        name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
+    ),
+    "javascript": frozenset(
+        "apply at bind call charAt charCodeAt codePointAt concat copyWithin delete endsWith entries every fill filter "
+        "find findIndex findLast flat flatMap forEach get has includes indexOf join keys lastIndexOf localeCompare map "
+        "match matchAll normalize padEnd padStart pop push reduce reduceRight repeat replace replaceAll reverse search "
+        "set shift slice some sort splice split startsWith substring test then toLowerCase toString toUpperCase trim "
+        "trimEnd trimStart unshift values".split()
+    ),
+}
+"""Members of built-in types, by family: a call of one on something unknown is most likely one of these."""
+
+_COMMON = _OF_VALUES["python"] | frozenset(
+    "open close read write seek readline readlines flush run start join send recv wait group match".split()
+)
 """Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
 about a use."""
 
@@ -96,6 +110,12 @@ def is_common(name: str, language: str) -> bool:
     if rules is not None and rules.family == "python":
         return name in _COMMON
     return name.lower() in _COMMON_ELSEWHERE or (rules is not None and name in rules.common)
+
+
+def is_of_values(name: str, language: str) -> bool:
+    """Whether members of a language's built-in types have a name."""
+    rules = RULES[language]
+    return name in _OF_VALUES.get(rules.family, rules.common)
 
 
 class Definition(NamedTuple):
@@ -146,21 +166,23 @@ class Ending(NamedTuple):
     why: str
 
 
-_AHEAD = 100
-"""Files that a store far away brings together."""
+_AHEAD, _TOGETHER = 100, 50
+"""Files and definitions for which a store far away brings together what is asked of them."""
 
 
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
     what the project does not define, among callees. ``vague``: uses left out that may mean any of more than
-    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. An edge's ``step`` is
-    1 where what was asked about is used, 2 where what uses that is, and so on."""
+    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. ``built_in``: uses
+    left out of a name that built-in types have as well. An edge's ``step`` is 1 where what was asked about is used, 2
+    where what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
     crowded: tuple[str, ...] = ()
     outside: int = 0
     vague: int = 0
+    built_in: int = 0
     endings: list[Ending] = []
 
     def sort(self) -> None:
@@ -196,8 +218,31 @@ class EdgeSearch:
         self._resolver = Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._objects: dict[tuple[str, str], bool] = {}
-        self._vague = 0
+        self._vague = self._built_in = 0
+        self._tried: set[tuple[Callable[..., object], tuple[object, ...]]] = set()
         self._until = time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time left, so that nothing more is found."""
+        return time.monotonic() > self._until
+
+    def trial(self, ask: Callable[..., object], *given: object) -> Callable[[Index], object]:
+        """What a method asks, for `Index.bring`: without an effect on what is counted, and once, as what it asked is
+        known then."""
+
+        def run(_: Index) -> None:
+            if (ask, given) in self._tried:
+                return
+            kept = self._vague, self._built_in, self._files_left, self._seen
+            self._seen = set(self._seen)
+            try:
+                ask(*given)
+            finally:
+                self._vague, self._built_in, self._files_left, self._seen = kept
+            self._tried.add((ask, given))
+
+        return run
 
     def _names(self, file: FileRow, edges: Edges) -> FileNames:
         here = self._resolver.names(file)
@@ -212,6 +257,7 @@ class EdgeSearch:
         edges = self.callers(wanted)
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
+            self._index.bring(*(self.trial(self.is_followed, edge) for edge in last))
             users = {
                 user.key: user
                 for edge in last
@@ -220,9 +266,12 @@ class EdgeSearch:
             }
             seen |= users.keys()
             last = []
-            for user in users.values():
+            for at, user in enumerate(users.values()):
                 if edges.cut:
                     break
+                if at % _TOGETHER == 0:
+                    coming = islice(users.values(), at, at + _TOGETHER)
+                    self._index.bring(*(self.trial(self.callers, (each,)) for each in coming))
                 found = self.callers([user])
                 room = MOST_EDGES - len(edges.found)
                 new = [edge._replace(step=step) for edge in found.found[:room]]
@@ -231,6 +280,7 @@ class EdgeSearch:
                 edges.crowded = tuple(dict.fromkeys((*edges.crowded, *found.crowded)))
                 edges.cut = found.cut or len(found.found) > room
                 edges.vague += found.vague
+                edges.built_in += found.built_in
         edges.sort()
         return edges
 
@@ -250,6 +300,12 @@ class EdgeSearch:
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
         wanted = [each for each in wanted if each.file.language in RULES]
+        self._index.bring(
+            *(self.trial(self._files_with, each.symbol.name, each.file.path) for each in wanted),
+            *(self.trial(self.overridden, each) for each in wanted),
+            *(self.trial(self._resolver.twins, *each) for each in wanted),
+            *(self.trial(self._resolver.modules(each.file).foresee, each.file) for each in wanted),
+        )
         keys = {each.key: _Wanted(each) for each in wanted}
         for each in wanted:
             for base in self.overridden(each):
@@ -264,7 +320,7 @@ class EdgeSearch:
         }
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
-        self._vague = 0
+        self._vague = self._built_in = 0
         names = [each.symbol.name for each in wanted] + [name.rpartition(".")[2] for _, name in made]
         names = list(dict.fromkeys(names))
         keys = made | keys
@@ -274,14 +330,10 @@ class EdgeSearch:
             files = [file for file in files if RULES[file.language].family in families]
             edges.cut = edges.cut or len(files) > (self._most_files or len(files))
             near = files[: self._most_files or _AHEAD]
-            self._index.ahead(partial(_read, files=near))
+            self._index.bring(*(self.trial(partial(self._all_in, file, name, keys, names)) for file in near))
             for file in files[: self._most_files]:
                 room = MOST_EDGES - len(edges.found)
-                if (
-                    not room
-                    or (self._files_left == 0 and file.path not in self._seen)
-                    or time.monotonic() > self._until
-                ):
+                if not room or (self._files_left == 0 and file.path not in self._seen) or self.is_over:
                     edges.cut = True
                     break
                 if self._files_left is not None and file.path not in self._seen:
@@ -293,9 +345,22 @@ class EdgeSearch:
         for each in wanted:
             if self._is_fixture(each):
                 edges.found += islice(self._given_to(each), MOST_EDGES - len(edges.found))
-        edges.vague = self._vague
+        edges.vague, edges.built_in = self._vague, self._built_in
         edges.sort()
         return edges
+
+    def _all_in(self, file: FileRow, name: str, keys: dict[tuple[str, str], _Wanted], names: Sequence[str]) -> None:
+        """Ask what `_in_file` asks."""
+        here = self._resolver.names(file)
+
+        def of_use(use: Use) -> None:
+            for _ in self._of_use(here, use, name, keys, list(names)):
+                pass
+
+        self._index.bring(
+            *(self.trial(self._resolver.held, here, use) for use in here.holding(name)),
+            *(self.trial(of_use, use) for use in here.naming(name)),
+        )
 
     def _is_fixture(self, definition: Definition) -> bool:
         """Whether pytest gives what a function returns to functions with a parameter of its name."""
@@ -375,24 +440,29 @@ class EdgeSearch:
         for use in here.holding(name):
             self._learn(use.name, partial(self._resolver.held, here, use), keys, names)
         for use in here.naming(name):
-            if use.kind in ("import", "export"):
-                if use.name == name:
-                    self._learn(use.value, partial(self._resolver.meaning_of_import, here.file, use), keys, names)
+            yield from self._of_use(here, use, name, keys, names)
+
+    def _of_use(
+        self, here: FileNames, use: Use, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
+    ) -> Iterator[Edge]:
+        if use.kind in ("import", "export"):
+            if use.name == name:
+                self._learn(use.value, partial(self._resolver.meaning_of_import, here.file, use), keys, names)
+            return
+        if use.receiver == name or use.receiver.endswith(f".{name}"):
+            found: Iterable[Edge] = self._owner_edges(here, use)
+        elif use.name == name and use.kind not in NO_USES:
+            found = self._edges(here, use)
+        else:
+            return
+        for edge in found:
+            target = keys.get(edge.target.key)
+            if target is None or (target.made and edge.kind != "instantiate"):
                 continue
-            if use.receiver == name or use.receiver.endswith(f".{name}"):
-                found: Iterable[Edge] = self._owner_edges(here, use)
-            elif use.name == name and use.kind not in NO_USES:
-                found = self._edges(here, use)
-            else:
-                continue
-            for edge in found:
-                target = keys.get(edge.target.key)
-                if target is None or (target.made and edge.kind != "instantiate"):
-                    continue
-                if not target.maybe:
-                    yield edge._replace(target=target.definition)
-                elif edge.grade != "possible" and not use.receiver.startswith("super()"):
-                    yield edge._replace(target=target.definition, grade="possible", why=target.maybe)
+            if not target.maybe:
+                yield edge._replace(target=target.definition)
+            elif edge.grade != "possible" and not use.receiver.startswith("super()"):
+                yield edge._replace(target=target.definition, grade="possible", why=target.maybe)
 
     def _learn(
         self,
@@ -418,7 +488,9 @@ class EdgeSearch:
                 folder, _, last = file.path.rpartition("/")
                 stem = last.partition(".")[0]
                 called = stem if stem != "index" else folder.rpartition("/")[2]
-                for other in self._files_with(called, file.path) if called else ():
+                others = self._files_with(called, file.path) if called else []
+                self._index.bring(*(self.trial(self._resolver.names, other) for other in others))
+                for other in others:
                     here = self._resolver.names(other)
                     for imports in here.imported.values():
                         for use in imports:
@@ -430,33 +502,39 @@ class EdgeSearch:
 
     def callees(self, wanted: Sequence[Definition]) -> Edges:
         edges = Edges([])
-        for file, symbol in wanted:
-            if file.language not in RULES:
-                continue
-            here = self._names(file, edges)
-            within = [use for use in here.uses if _within(here, use.symbol, symbol.position)]
-            self._resolver.coming(name for use in within for name in (use.name, use.receiver.rpartition(".")[2]))
-            for use in within:
-                if use.kind in ("import", *NO_USES):
-                    continue
-                if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
-                    edges.cut = True
-                    break
-                vague = self._vague
-                found = list(islice(self._edges(here, use), 1))  # of several that are possible one stands for all
-                edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
-                why = ""
-                if self._vague > vague:
-                    why = f"uses `{use.name}`, which has more than {MOST_MEANT} definitions"
-                elif (not found or found[0].target.symbol.kind in VALUES) and _is_held(here, use):
-                    why = f"{HELD} `{use.receiver}.{use.name}`"
-                else:
-                    edges.outside += not found
-                if why:
-                    around = here.symbols[use.symbol] if use.symbol != TOP else None
-                    edges.endings.append(Ending(file, use.line, around, why))
+        wanted = [each for each in wanted if each.file.language in RULES]
+        self._index.bring(*(self.trial(self._resolver.names, each.file) for each in wanted))
+        uses = [
+            (here, use)
+            for file, symbol in wanted
+            for here in (self._names(file, edges),)
+            for use in here.uses
+            if use.kind not in ("import", *NO_USES) and _within(here, use.symbol, symbol.position)
+        ]
+        self._index.bring(*(self.trial(self._first_edge, here, use) for here, use in uses))
+        for here, use in uses:
+            if self.is_over or len(edges.found) >= MOST_EDGES:
+                edges.cut = True
+                break
+            vague = self._vague
+            found = self._first_edge(here, use)
+            edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
+            why = ""
+            if self._vague > vague:
+                why = f"uses `{use.name}`, which has more than {MOST_MEANT} definitions"
+            elif (not found or found[0].target.symbol.kind in VALUES) and _is_held(here, use):
+                why = f"{HELD} `{use.receiver}.{use.name}`"
+            else:
+                edges.outside += not found
+            if why:
+                around = here.symbols[use.symbol] if use.symbol != TOP else None
+                edges.endings.append(Ending(here.file, use.line, around, why))
         edges.sort()
         return edges
+
+    def _first_edge(self, here: FileNames, use: Use) -> list[Edge]:
+        """The edge of a use, none where there is none; of several that are possible one stands for all."""
+        return list(islice(self._edges(here, use), 1))
 
     # --- one use --------------------------------------------------------------------------------------------
 
@@ -490,6 +568,8 @@ class EdgeSearch:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
         if use.receiver and len(every) == 1 and (owned or not is_common(use.name, here.file.language)):
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", only)
+        elif every and use.receiver and not owned and is_of_values(use.name, here.file.language):
+            self._built_in += 1
         elif len(every) > MOST_MEANT:
             self._vague += 1
         elif every:
@@ -537,13 +617,6 @@ class EdgeSearch:
         names = self._resolver.names(definition.file)
         holder = names.holders[definition.symbol.position]
         return holder == ELSEWHERE or names.is_type(holder)
-
-
-def _read(index: Index, files: Sequence[FileRow]) -> None:
-    """Ask what is asked of files that are looked through for uses."""
-    for file in files:
-        index.symbols(file.blob_id)
-        index.uses(file.blob_id)
 
 
 def _graded(here: FileNames, meaning: Meaning) -> tuple[Grade, str]:

@@ -130,7 +130,9 @@ def routes(index: Index, files: Sequence[FileRow], read_lines: ReadLines) -> lis
     for family, ways in _REGISTERING.items():
         within = [file for file in files if file.language in RULES and RULES[file.language].family == family]
         names = " ".join(way.names for way in ways).split()
-        holding = {blob for name in names for blob in index.mentioning({file.blob_id for file in within}, name)}
+        blobs = {file.blob_id for file in within}
+        index.ahead(lambda index, blobs=blobs, names=names: [index.mentioning(blobs, name) for name in names])  # type: ignore[misc]
+        holding = {blob for name in names for blob in index.mentioning(blobs, name)}
         for file in within:
             if file.blob_id in holding and (own := list(_registered(index, file, ways, read_lines))):
                 named = ", ".join(text for _, text in own[:ROUTES_NAMED])

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
-
 from findling.model import tokenizer
 from findling.model.rows import SymbolRow
 from findling.model.types import Channel
@@ -46,12 +44,6 @@ class Merged(NamedTuple):
     sources: tuple[Channel, ...]
 
 
-class _Kept(Struct):
-    place: Scored
-    shares: dict[Channel, float]
-    """Backend -> its best normalised score for this place."""
-
-
 def fuse_weighted(lists: Mapping[Channel, Sequence[Scored]], weights: Mapping[Channel, float]) -> list[Merged]:
     """Weighted mean of the backends' scores, each divided by the backend's best; best first, ties by path and line.
 
@@ -69,45 +61,34 @@ def fuse_weighted(lists: Mapping[Channel, Sequence[Scored]], weights: Mapping[Ch
         for place, share in _normalised(lists[name])
     ]
     found.sort(key=lambda item: (-item[0], item[3].path, item[3].line_start, item[3].line_end))
-    kept: dict[str, list[_Kept]] = {}
+    kept: dict[str, list[tuple[Scored, dict[Channel, float]]]] = {}  # with each backend's best share of the place
     for _, name, share, place in found:
-        same = next((known for known in kept.get(place.path, ()) if _overlap(known.place, place)), None)
-        if same is None:
-            kept.setdefault(place.path, []).append(_Kept(place, {name: share}))
+        for known, shares in kept.setdefault(place.path, []):
+            if known.line_start <= place.line_end and place.line_start <= known.line_end:
+                shares[name] = max(share, shares.get(name, 0.0))
+                break
         else:
-            same.shares[name] = max(share, same.shares.get(name, 0.0))
+            kept[place.path].append((place, {name: share}))
     merged = [
         Merged(
-            known.place.path,
-            known.place.line_start,
-            known.place.line_end,
-            sum(running[name] * share for name, share in known.shares.items()) / total,
-            tuple(name for name in lists if name in known.shares),
+            *known[:3],
+            sum(running[name] * share for name, share in shares.items()) / total,
+            tuple(name for name in lists if name in shares),
         )
         for places in kept.values()
-        for known in places
+        for known, shares in places
     ]
     return sorted(merged, key=lambda place: (-place.score, place.path, place.line_start))
 
 
 def as_they_are(lists: Mapping[Channel, Sequence[Scored]]) -> list[Merged]:
     """The places of lists with their own scores, nothing merged."""
-    return [
-        Merged(place.path, place.line_start, place.line_end, place.score, (name,))
-        for name, places in lists.items()
-        for place in places
-    ]
+    return [Merged(*place, (name,)) for name, places in lists.items() for place in places]
 
 
 def _normalised(places: Sequence[Scored]) -> list[tuple[Scored, float]]:
     best = max((place.score for place in places), default=0.0)
-    if best <= 0:
-        return [(place, 0.0) for place in places]
-    return [(place, max(0.0, place.score) / best) for place in places]
-
-
-def _overlap(one: Scored, other: Scored) -> bool:
-    return one.line_start <= other.line_end and other.line_start <= one.line_end
+    return [(place, max(0.0, place.score) / best if best > 0 else 0.0) for place in places]
 
 
 FAN_OUT, FAN_OUT_LEAST = 3, 50

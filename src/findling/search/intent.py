@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from findling.model.types import Intent
 from findling.search.query import without_courtesy
+from findling.search.vocabulary import word_list
 
 ESCALATION_BELOW = 0.65
 """A guess less sure than this carries a hint on how to ask better."""
@@ -23,39 +24,14 @@ _ADVICE: dict[Intent, str] = {
 }
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_EXTENSIONS = _set(
-    # code
-    "py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts go rs java c h cc cpp cxx hpp hh hxx cu cuh cs csx rb rake gemspec "
-    "erb php phtml sh bash zsh fish bat cmd ps1 psm1 psd1 lua luau kt kts scala sbt swift hs lhs ex exs eex heex zig "
-    "ml mli jl pl pm raku r dart groovy gradle m mm sql css scss sass less styl tf tfvars hcl proto thrift graphql gql "
-    "prisma nix erl hrl clj cljs cljc edn sol mk cmake bzl bazel dockerfile vue svelte astro j2 jinja jinja2 twig "
-    "ejs hbs mustache cshtml f90 f95 scm rkt lisp el vim fs fsx fsi vb nim cr elm gleam wasm wat asm S sv svh vhdl "
-    "glsl hlsl wgsl tcl awk adoc "
-    # documents
-    "md mdx markdown rmd qmd rst asciidoc org tex bib typ txt html htm xhtml pdf docx "
-    # data
-    "json jsonc json5 jsonl ndjson yaml yml toml xml xsd xsl svg plist csproj sln ini cfg conf properties csv tsv "
-    "parquet"
-)
+_EXTENSIONS = word_list("extensions")
 """Extensions that make a word a file. Left out are those that are as likely a member of something: ``threading.Lock``,
 ``console.log``, ``array.map``, ``process.env``, ``np.diff``, ``mock.patch``."""
 
-_FILE_WORDS = _set(
-    "dockerfile containerfile makefile gnumakefile rakefile gemfile vagrantfile jenkinsfile procfile justfile "
-    "brewfile podfile pipfile caddyfile tiltfile guardfile appfile fastfile cakefile jakefile"
-)
+_FILE_WORDS = word_list("file words")
 """Words that can only be the name of a file, in upper or lower case."""
 
-_FILE_NAMES = _set(
-    "README LICENSE LICENCE COPYING CHANGELOG CONTRIBUTING CONTRIBUTORS AUTHORS MAINTAINERS CODEOWNERS "
-    "SConstruct SConscript go.mod go.sum go.work meson.build rebar.config requirements.in configure.ac "
-    ".gitignore .gitattributes .gitmodules .dockerignore .npmignore .editorconfig .env .bashrc .zshrc .profile .vimrc "
-    ".npmrc .nvmrc .eslintrc .prettierrc .babelrc .flake8 .pylintrc .coveragerc .clang-format .clang-tidy"
-)
+_FILE_NAMES = word_list("file names")
 """Names of files in their usual spelling; in lower case "readme" or "license" may be an ordinary word."""
 
 _ERROR_WORD = re.compile(r"(?:error|exception|panic|fatal)(?:\[[^\[\]\s]{1,40}\])?:(?![\w:])", re.IGNORECASE)
@@ -66,8 +42,8 @@ _LOCATED = re.compile(r"\.(\w+)(?::\d+){0,2}\W*$")
 """The extension of a path inside a sentence: a line number or punctuation may follow it."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.)[^\W\d]\w*)*(?:\(\))?")
-_DEFINES_ANYTHING = _set("fn func def struct enum trait impl")
-_DEFINES_A_NAME = _set("class function interface type const method module macro")
+_DEFINES_ANYTHING = word_list("defines anything")
+_DEFINES_A_NAME = word_list("defines a name")
 """Words that are also English: what follows them must look like a name."""
 
 

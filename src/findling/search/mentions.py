@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from findling.model.rows import FileRow
 from findling.model.types import Reference
+from findling.search.analysis import is_compound
 from findling.search.patterns import compile_pattern
 from findling.store.protocols import Index
 
@@ -23,8 +24,6 @@ LEAST_NAME = 4
 
 TEXT = 160
 
-_COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z0-9][A-Z]")
-
 
 def mentions(
     index: Index, names: Sequence[str], read_lines: Callable[[FileRow], Sequence[str] | None]
@@ -36,12 +35,14 @@ def mentions(
     for name in list(dict.fromkeys(names))[:MOST_NAMES]:
         word = re.escape(name)
         marked = rf"`[^`\n]*\b{word}\b[^`\n]*`|\b{word}\(\)"
-        said = re.compile(rf"\b{word}\b" if _COMPOUND.search(name) else marked)
+        said = re.compile(rf"\b{word}\b" if is_compound(name) else marked)
         if len(name) < LEAST_NAME:
             continue
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         files = index.files(index.containing(plan)).values()
-        for file in sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path):
+        docs = sorted((file for file in files if file.kind == "docs"), key=lambda file: file.path)
+        index.ahead(lambda index, docs=docs: [index.doc_text(file.blob_id) for file in docs])  # type: ignore[misc]
+        for file in docs:
             if time.monotonic() > until:
                 return
             for number, line in enumerate(() if file.path in seen else read_lines(file) or (), 1):

@@ -20,6 +20,7 @@ from findling.model.trigram_plan import require_text
 from findling.search.planner import LABEL
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
+from findling.search.vocabulary import word_list
 from findling.store.protocols import Index
 
 LEAST_WORDS = 3
@@ -54,9 +55,7 @@ ENOUGH_WORDS = 3
 LEAST_ALIKE = 0.6
 """Of the letters of a message, that a quoted text shares with it to be shown as like it."""
 
-_QUESTION = frozenset(
-    "how where what which who whom whose why when is are was does do did can could should would will may".split()
-)
+_QUESTION = word_list("question")
 _HEAD = 60
 """Characters that surely hold the first two words, or are no sentence."""
 

@@ -20,6 +20,7 @@ from findling.search.ranking import formula
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.ranking.ranked_file import RankedFile, put_in_order
 from findling.search.scope import Scope
+from findling.search.vocabulary import word_list
 from findling.store.protocols import Index, OnlyThese
 
 LEAST_LINES, LEAST_CHARS = 3, 200
@@ -59,7 +60,7 @@ _LOGGED = re.compile(
 )
 """A line of a log: a time, its level, perhaps a thread and who logs, and the message."""
 
-_OF_FAULTS = frozenset("warn warning error fatal critical severe panic".split())
+_OF_FAULTS = word_list("faults")
 _QUOTED = re.compile(r"\"([^\"\n]{8,200})\"|\u201c([^\u201d\n]{8,200})\u201d")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,100})`(?!`)")
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import MapPart
-from findling.search.edges import Definition, EdgeSearch
+from findling.search.edges import Definition, Edge, EdgeSearch
 from findling.search.entry_points import ReadLines
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
@@ -29,6 +29,9 @@ ROUNDS, DAMPING = 20, 0.85
 
 CENTRAL = 30
 
+TOGETHER = 50
+"""Files for which a store far away brings together what is asked of them."""
+
 _DEFINED = frozenset(("fn", "method", "class", "struct", "interface", "trait", "enum"))
 
 
@@ -41,12 +44,19 @@ class Graph:
         self.unread = 0
         search = EdgeSearch(index, EDGES_S, lines=read_lines)
         until = time.monotonic() + EDGES_S
-        for file in files:
+        every = list(files)
+
+        def called(file: FileRow) -> list[Edge]:
+            top = [Definition(file, symbol) for symbol in index.symbols(file.blob_id) if symbol.parent < 0]
+            return search.callees(top).found
+
+        for at, file in enumerate(every):
             if time.monotonic() > until:
                 self.unread += 1
                 continue
-            top = [Definition(file, symbol) for symbol in index.symbols(file.blob_id) if symbol.parent < 0]
-            for edge in search.callees(top).found:
+            if at % TOGETHER == 0:
+                index.bring(*(search.trial(called, each) for each in every[at : at + TOGETHER]))
+            for edge in called(file):
                 if edge.grade == "possible" or edge.enclosing is None:
                     continue
                 source = (file.path, edge.enclosing.qualified_name)
@@ -81,6 +91,7 @@ def parts(index: Index, files: Sequence[FileRow], folder: str, ranks: Mapping[tu
     """The folders of a folder with what they hold, those with the most definitions first: the folders right below, and
     in place of one that has most of all these, those in it. Definitions of tests count for nothing here. ``ranks``:
     those of `Graph.ranks`; the highest are named."""
+    index.ahead(lambda index: [_defined(index, file) for file in files])
     defined = {file: _defined(index, file) for file in files}
     is_file = any(file.path == folder for file in files)
     root = folder if is_file or not folder else f"{folder}/"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.types import KIND_FILTERS, MODES, Query
-from findling.search.vocabulary import STOP_WORDS
+from findling.search.vocabulary import STOP_WORDS, word_list
 
 WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
@@ -77,26 +77,16 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 
-_SUBJECTS = frozenset("codebase explain help hint hints project question questions repo repository team".split())
+_SUBJECTS = word_list("subjects")
 """Courtesies that programs are about as well: they need another courtesy, or one of `_COMPANY`, beside them."""
 
-_COURTESIES = _SUBJECTS | frozenset(
-    """
-    afternoon anybody anyone anything appreciate appreciated asap bother bothering cheers clue clues curious dear
-    everybody everyone evening excuse folks greetings guys hello hey hi hope idea ideas know morning need please pls q
-    quick quickly regards short somebody someone sorry tell thank thanks thoughts thx tia understand urgent want wonder
-    wondering
-    """.split()
-)
+_COURTESIES = _SUBJECTS | word_list("courtesies")
 """Words that people put around a question. A part of the text that has one of them, and else `STOP_WORDS` and
 `_LITTLE`, asks nothing where something else does."""
 
-_COMPANY = frozenset("another any i me more my our this us we you".split())
-
-_PERSONS = frozenset("anybody anyone i somebody someone we you".split())
-_MIND = frozenset(
-    "ask check explore figure find investigate know learn like locate look love out say see show try trying".split()
-)
+_COMPANY = word_list("company")
+_PERSONS = word_list("persons")
+_MIND = word_list("mind")
 """What these do before a question: "I'd like to find out where ...", "can you show me how ..."."""
 
 _THEN_ASKS = r"(?=(?:can|could|does|how|i|we|what|when|where|which|who|why|would|any(?:body|one)|some(?:body|one))\b)"
@@ -120,12 +110,7 @@ _ASKS = re.compile(
 )
 """A part that is a question itself. "Does anyone know" and "what I want to know" ask nothing of a program."""
 
-_LITTLE = STOP_WORDS | frozenset(
-    """
-    all also am another basic dumb exactly good here just last lot many more much naive newbie obvious one really silly
-    simple stupid trivial very
-    """.split()
-)
+_LITTLE = STOP_WORDS | word_list("little")
 
 _LEADING = re.compile(r"([^,:;.!?…\n]{1,80}?)(?:[,:;.!?…]+\s+|\s+[-–—]{1,2}\s+|\n+)(?=\S)")
 _TRAILING = re.compile(

@@ -7,7 +7,7 @@ and the same on every machine; what that leaves out is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -139,6 +139,8 @@ class Relating:
     def of(self, definition: Definition, most_chars: int, terms: Container[str] = ()) -> Relations:
         """What belongs to a definition, as much of it as may be written. Of more calls than that, those come first
         whose names have a question's ``terms``."""
+        asks = (self._used, self._uses, self._inherited, self._writing, self._twins)
+        self._index.bring(*(self._search.trial(_asked, ask, definition) for ask in asks))
         callers, used, in_tests = self._used(definition)
         callees = self._uses(definition)
         told = sorted(
@@ -328,6 +330,12 @@ class Relating:
             else:
                 seen.discard(target.key)
         return reached, left
+
+
+def _asked(ask: Callable[[Definition], Iterable[object]], definition: Definition) -> None:
+    """Ask all that is asked for what belongs to a definition in one way."""
+    for _ in ask(definition):
+        pass
 
 
 def _is_handed_on(edge: Edge) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from findling.embedding import BUNDLED, Embedder
@@ -22,16 +23,12 @@ from findling.store.protocols import CHUNK_BITS, Index, VectorRows
 # --- cosines ------------------------------------------------------------------------------------------------------
 # Cosines of a query with rows of int8 numbers, and with windows of neighbouring rows: pure functions over arrays.
 #
-# Knows nothing of chunks or files. simsimd is used here and nowhere else, for products of int8 rows; without it numpy
-# gives the same numbers, more slowly. Nothing here calls the BLAS library, so nothing wakes its threads.
+# Knows nothing of chunks or files. simsimd is used here alone, for products of int8 rows: numpy's einsum over
+# float32 has the same numbers in three to ten times as long. Nothing here calls the BLAS library, so nothing wakes its
+# threads.
 #
 # Answers do not depend on the platform: products and squared lengths are exact whole numbers. Rows need not have length
 # 1. A row of zeros is a text without a vector: its cosine with anything is 0.
-
-try:
-    import simsimd
-except ImportError:
-    simsimd = None  # type: ignore[assignment]
 
 # Chunks on each side that share a window. Nine chunks are about 6 kB of text, which retrieved best among 1 to 33.
 WINDOW_NEIGHBOURS = 4
@@ -39,14 +36,6 @@ WINDOW_NEIGHBOURS = 4
 # What a query's largest number becomes in int8: all of int8's range, so that rounding the query costs a fraction of
 # what rounding the rows has cost.
 _QUERY_PEAK = 127
-
-# Rows that are widened at a time: 4 MB of float32 at 256 dimensions.
-_BLOCK_ROWS = 4096
-
-# Whole numbers up to this are exact in float32.
-_FLOAT32_EXACT = 2**24
-
-_INT8_SQUARE = 128 * 128
 
 
 def cosines_int8(rows: NDArray[np.int8], query: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -97,17 +86,15 @@ def _products(rows: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.int
     """Exact scalar products of each row (m, d) with the query (d,)."""
     if not len(rows):
         return np.zeros(0, np.int64)
-    if simsimd is not None:
-        # simsimd's annotations name its float types only.
-        products = simsimd.cdist(
-            np.ascontiguousarray(rows),
-            query[np.newaxis],
-            metric="dot",
-            dtype="int8",
-            out_dtype="int32",  # type: ignore[arg-type]
-        )
-        return np.asarray(products).ravel().astype(np.int64)
-    return _in_blocks("nd,d->n", rows, query)
+    # simsimd's annotations name its float types only.
+    products = simsimd.cdist(
+        np.ascontiguousarray(rows),
+        query[np.newaxis],
+        metric="dot",
+        dtype="int8",
+        out_dtype="int32",  # type: ignore[arg-type]
+    )
+    return np.asarray(products).ravel().astype(np.int64)
 
 
 def _squares(rows: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -119,25 +106,12 @@ def _row_products(left: NDArray[np.int8], right: NDArray[np.int8]) -> NDArray[np
     """Exact scalar products of each row (m, d) with the same row of the other."""
     if not len(left):
         return np.zeros(0, np.int64)
-    if simsimd is not None:
-        products = simsimd.dot(
-            np.ascontiguousarray(left),
-            np.ascontiguousarray(right),
-            "int8",  # type: ignore[arg-type]
-        )
-        return np.asarray(products).ravel().astype(np.int64)
-    return _in_blocks("nd,nd->n", left, right)
-
-
-def _in_blocks(subscripts: str, left: NDArray[np.int8], right: NDArray[np.int8]) -> NDArray[np.int64]:
-    """einsum over rows in a float type in which every partial sum is exact; ``right`` is one row or as many."""
-    exact: Any = np.float32 if left.shape[1] * _INT8_SQUARE <= _FLOAT32_EXACT else np.float64
-    found = np.empty(len(left), np.int64)
-    for start in range(0, len(left), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
-        other = right if right.ndim == 1 else right[block]
-        found[block] = np.einsum(subscripts, left[block].astype(exact), other.astype(exact))
-    return found
+    products = simsimd.dot(
+        np.ascontiguousarray(left),
+        np.ascontiguousarray(right),
+        "int8",  # type: ignore[arg-type]
+    )
+    return np.asarray(products).ravel().astype(np.int64)
 
 
 def _ratio(products: NDArray[np.int64], squared_lengths: NDArray[Any]) -> NDArray[np.float32]:

@@ -6,9 +6,9 @@ uses too: those of the same name, and those of what the goal overrides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
 from math import inf
 
 from msgspec import Struct
@@ -24,6 +24,9 @@ from findling.store.protocols import Index
 
 FORWARDS, BACKWARDS = 400, 60
 """The most definitions whose calls are followed, and the most whose callers are."""
+
+TOGETHER = 20
+"""Definitions for which a store far away brings what they call, or what calls them, with that of another."""
 
 MOST_THROUGH = 100
 """Definitions whose text is looked through for calls by a name."""
@@ -69,6 +72,7 @@ class _Way:
         self._goal_definitions = goals
         self._by: dict[Key, Edge | None] = {each.key: None for each in origins}
         """The edge by which each definition is reached forwards."""
+        self._asked: dict[str, set[Key]] = {}
         self._endings: list[Ending] = []
         """Calls in what was reached that are not followed, as nobody can tell what they mean."""
         self._in_tests = any("test" in path_flags(each.file.path) for each in origins)
@@ -99,7 +103,8 @@ class _Way:
                 return at.key, False
             if len(done) > FORWARDS:
                 return None, True
-            used = self._search.callees(self._entered(at)) if calls < MOST_CALLS else Edges([])
+            self._ahead(self._called, at, (each for *_, each in waiting))
+            used = self._called(at) if calls < MOST_CALLS else Edges([])
             self._endings += used.endings
             for edge in used.found:
                 if edge.others and edge.kind == "call" and not is_common(edge.use.name, edge.file.language):
@@ -109,7 +114,21 @@ class _Way:
                 if edge.grade != "possible" and edge.kind not in _NO_CALL and there < least.get(key, inf):
                     least[key], self._by[key] = there, edge
                     heappush(waiting, (there, calls + 1, next(order), edge.target))
-        return None, False
+        return None, self._search.is_over
+
+    def _ahead(self, ask: Callable[[Definition], object], at: Definition, waiting: Iterable[Definition]) -> None:
+        """Let a store far away bring what is asked of a definition together with the same of some that are next."""
+        asked = self._asked.setdefault(ask.__name__, set())
+        if at.key not in asked:
+            coming = [at, *islice((each for each in waiting if each.key not in asked), TOGETHER)]
+            asked.update(each.key for each in coming)
+            self._index.bring(*(self._search.trial(ask, each) for each in coming))
+
+    def _called(self, at: Definition) -> Edges:
+        return self._search.callees(self._entered(at))
+
+    def _calling(self, at: Definition) -> list[Edge]:
+        return self._search.callers([at]).found
 
     def _entered(self, at: Definition) -> list[Definition]:
         """The definitions that run when one is reached: for a type its constructors, unless the question is about
@@ -138,7 +157,8 @@ class _Way:
                 return [], True
             if len(edges) >= MOST_CALLS:
                 continue
-            for edge in self._search.callers([at]).found:
+            self._ahead(self._calling, at, (each for _, _, each, _ in waiting))
+            for edge in self._calling(at):
                 if edge.enclosing is None or edge.kind in _NO_CALL:
                     continue
                 if not self._in_tests and "test" in path_flags(edge.file.path):
@@ -146,7 +166,7 @@ class _Way:
                 user = Definition(edge.file, edge.enclosing)
                 if user.key not in done:
                     heappush(waiting, (far + FAR[edge.grade], next(order), user, [edge, *edges]))
-        return [], False
+        return [], self._search.is_over
 
     def _steps(self, end: Key, after: Sequence[Edge]) -> tuple[Step, ...]:
         edges: list[Edge] = []

@@ -1,6 +1,6 @@
 """What else the words of a question may be called in code and its documentation: synonyms, and English for what is
-said in another language. Tables of common words (``*.txt`` beside this file), in general and of no project; no
-translation, and no sentences are known.
+said in another language; and what any list of words is. All are tables of common words (``*.txt`` beside this file), in
+general and of no project; no translation, and no sentences are known.
 """
 
 from __future__ import annotations
@@ -13,20 +13,33 @@ from pathlib import Path
 
 from findling.model import tokenizer
 
-STOP_WORDS = frozenset(
-    """
-    a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just
-    may me my no not of on or our out over own please same should since so some such than that the their them then
-    there these they this those through to too was way we were what when where whether which while who whose why will
-    with would you your
-    """.split()
-)
-"""Words that carry no meaning of their own. A query of nothing else keeps them all."""
-
 
 def _lines(name: str) -> Iterator[str]:
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return (line for line in text.splitlines() if not line.startswith("#"))
+    return (line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+@cache
+def _lists() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in _lines("words.txt"):
+        name, words = line.split(": ", 1)
+        found.setdefault(name, []).extend(words.split())
+    return found
+
+
+def word_list(name: str) -> frozenset[str]:
+    """The list of words that `words.txt` has by a name."""
+    return frozenset(_lists()[name])
+
+
+def word_lists(beginning: str) -> dict[str, frozenset[str]]:
+    """The lists whose names begin so, by the rest of their names."""
+    return {name.removeprefix(beginning): word_list(name) for name in _lists() if name.startswith(beginning)}
+
+
+STOP_WORDS = word_list("stop")
+"""Words that carry no meaning of their own. A query of nothing else keeps them all."""
 
 
 @cache
@@ -82,11 +95,7 @@ _SURE_ALONE = 3
 _SHARE = 0.15
 """The part of a text's words that have to be signs, because a long text has some by chance."""
 
-_ALSO_ENGLISH = {
-    "spanish": frozenset("para de la el em os".split()),
-    "german": frozenset("der die das des".split()),
-    "french": frozenset("comment les dans le la un de des du".split()),
-}
+_ALSO_ENGLISH = word_lists("also ")
 """Frequent words of a language that are English words or code as well, so that they prove nothing by themselves."""
 
 

@@ -75,6 +75,9 @@ class JoinedIndex:
     def ahead(self, *asks: Callable[[Index], object]) -> None:
         """Nothing to do: each question goes to the parts as it comes."""
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        """As `ahead`."""
+
     # --- numbers --------------------------------------------------------------------------------------------
 
     def outer(self, part: int, own: int) -> int:

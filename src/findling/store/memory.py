@@ -207,6 +207,9 @@ class MemoryIndex:
     def ahead(self, *asks: Callable[[Index], object]) -> None:
         """Nothing to do: all of it is in this process."""
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        """As `ahead`."""
+
     # --- what stands where ----------------------------------------------------------------------------------
 
     @contextmanager

@@ -166,6 +166,11 @@ class Index(Manifests, Records, Proposals, Patterns, Protocol):
         """Say what will be asked next, each as a function that asks it: a store far away brings all of it in one round
         trip, together with what is really asked first. What such a function is given means nothing."""
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        """Let a store far away bring all that some functions ask, and all that they ask by what was brought: one round
+        trip for each step that they all take together. Each function may be begun several times, and must change
+        nothing. Afterwards what they do is done without a trip."""
+
 
 # --- what is known of an index beside what a search asks -------------------------------------------------------------
 

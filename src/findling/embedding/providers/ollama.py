@@ -170,14 +170,6 @@ class OllamaClient:
             self._problem = None
         return self._problem[1] if self._problem else None
 
-    def available(self) -> bool:
-        """Whether the server answers; not whether it has the model."""
-        try:
-            models_at(self.url, elsewhere=self._elsewhere)
-        except EmbedderUnavailable:
-            return False
-        return True
-
     def digest(self) -> str:
         """Names the content of the model: a model that is pulled anew has another. Raises EmbedderUnavailable."""
         models = models_at(self.url, elsewhere=self._elsewhere)

@@ -319,7 +319,8 @@ class RemoteStore(OpenStore):
                 embed_anew=embed_anew,
                 on_embedded=on_embedded,
             )
-        return replace(report, notes=(*report.notes, *self.propose()))
+        problem = (self.semantics.problem,) if embed and self.semantics.problem else ()
+        return replace(report, notes=(*super().take_notes(), *report.notes, *problem, *self.propose()))
 
     def embed(
         self, paths: Collection[str] | None, *, anew: bool, on_progress: OnProgress

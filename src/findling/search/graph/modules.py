@@ -75,6 +75,12 @@ class Modules:
             self._known[key] = self._find(folder, module, importing.collection)
         return self._known[key]
 
+    def foresee(self, importing: FileRow) -> None:
+        """Ask the index what most imports of a file ask."""
+        if self._rules.row.modules in ("python", "javascript", "rust"):
+            self._index.ahead(lambda index: index.listing())
+        self.find(importing, "")
+
     def submodule(self, package: FileRow, name: str) -> FileRow | None:
         """A module inside a package, by its last name."""
         if self._rules.row.modules == "rust":

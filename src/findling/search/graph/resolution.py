@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from findling.model import tokenizer
@@ -38,6 +38,9 @@ _TYPE_OF = re.compile(r"^(?:typing\.|t\.|_t\.)?[Tt]ype\[(.+)\]$")
 _GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
+
+_ANYTHING = frozenset(("Any", "any", "object", "unknown"))
+"""Types that say nothing of what has them."""
 
 PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
 """Decorators of methods that are read, not called."""
@@ -96,19 +99,7 @@ class Resolver:
         self._names: dict[str, FileNames] = {}
         self._declared: dict[tuple[str, str], list[tuple[FileRow, SymbolRow]]] = {}
         self._loading: dict[str, set[str]] = {}
-        self._coming: list[str] = []
-        self._coming_trips = 0
         self._steps = 0
-
-    def coming(self, names: Iterable[str]) -> None:
-        """Say which names will be looked up: a store far away brings all in two round trips instead of two for each."""
-        self._coming = [name for name in dict.fromkeys(names) if name]
-        self._coming_trips = 2
-
-    def _ask_coming(self, index: Index) -> None:
-        """The definitions that have these names, and where they are known the files of these."""
-        found = [index.named([tokenizer.squash(name)], MOST_CANDIDATES) for name in self._coming]
-        index.files_of_blobs({symbol.blob_id for symbols in found for symbol in symbols})
 
     def modules(self, file: FileRow) -> Modules:
         """Those of a file's language."""
@@ -120,15 +111,9 @@ class Resolver:
     def declared(self, name: str, family: str) -> list[tuple[FileRow, SymbolRow]]:
         """Every definition of a name in a family of languages; overloads count once."""
         if (name, family) not in self._declared:
-            if self._coming_trips:
-                self._coming_trips -= 1
-                self._index.ahead(self._ask_coming)
             symbols = [
                 symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
             ]
-            if self._coming_trips:
-                self._coming_trips -= 1
-                self._index.ahead(self._ask_coming)
             files: dict[int, list[FileRow]] = {}
             for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
                 if file.language in RULES and RULES[file.language].family == family:
@@ -213,7 +198,7 @@ class Resolver:
         path = names.file.path
         if path not in self._loading:
             modules = self.modules(names.file)
-            found = self._loading[path] = {path}
+            found = {path}
             if own := modules.target(names.file):
                 found.add(own)
             waiting = [names.file]
@@ -224,6 +209,7 @@ class Resolver:
                     if there is not None and there not in found:
                         found.add(there)
                         waiting += filter(None, [self._index.file_at(there)])
+            self._loading[path] = found
         return self._loading[path]
 
     def twins(self, file: FileRow, symbol: SymbolRow) -> list[tuple[FileRow, SymbolRow]]:
@@ -251,9 +237,8 @@ class Resolver:
     def names(self, file: FileRow) -> FileNames:
         known = self._names.get(file.path)
         if known is None:
-            known = self._names[file.path] = FileNames(
-                file, self._index.symbols(file.blob_id), self._index.uses(file.blob_id)
-            )
+            uses = self._index.uses(file.blob_id)
+            known = self._names[file.path] = FileNames(file, self._index.symbols(file.blob_id), uses)
         return known
 
     def symbol(self, meaning: Meaning) -> SymbolRow | None:
@@ -713,6 +698,8 @@ class Resolver:
         if written.endswith(("[]", ")")):
             return None
         written = _GENERIC.sub("", written)
+        if written.rpartition(".")[2] in _ANYTHING:
+            return None
         meaning = self._evaluated(names, scope, written, 0)
         symbol = None if meaning is None else self.symbol(meaning)
         if meaning is None or meaning.what == "outside":

@@ -264,6 +264,9 @@ class IndexReader:
     def ahead(self, *asks: Callable[[Index], object]) -> None:
         """Nothing to do: every question is answered from this machine."""
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        """As `ahead`."""
+
     @property
     def chunking(self) -> str | None:
         """The sizes that the files were cut by, '' for the default ones; None while there are none.

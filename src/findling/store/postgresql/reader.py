@@ -69,6 +69,9 @@ _FROM = "FROM entries e JOIN contents c USING (content_id) "
 _FEW = 400
 """So many files of a pattern come with their rows at once; of more, whoever needs them asks."""
 
+_READ_NEXT = 100
+"""Of so many contents the uses are brought with the definitions, which whoever asks for a name in them reads next."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
@@ -142,6 +145,10 @@ class _Record(NamedTuple):
 _GONE = _Record(b"", parts.NOTHING, parts.NOTHING)
 
 
+class _Unknown(Exception):
+    """What is asked within `PostgresIndex.bring` has to be brought first."""
+
+
 class PostgresIndex:
     """Implements `protocols.Index`. For one thread. ``views``: what is searched. ``engine``: proposes wherever it has
     all of the views; ``notes`` are told where it could not."""
@@ -163,7 +170,7 @@ class PostgresIndex:
         """How the engine calls this store."""
         self._connection: Connection | None = None
         self._depth = 0
-        self._recording = False
+        self._recording = self._trying = False
         self._numbers: dict[int, View] | None = None
         self._named: dict[int, View] = {}
         """The views by id; ``_numbers`` is None where they are to be looked for."""
@@ -179,6 +186,8 @@ class PostgresIndex:
         self._uses: _Known[int, bytes] = _Known(self._ask_uses)
         self._texts: _Known[int, bytes | None] = _Known(self._ask_texts)
         self._vectors: _Known[tuple[int, int], bytes] = _Known(self._ask_vectors)
+        self._defining: _Known[tuple[str, int], list[int]] = _Known(self._ask_defining)
+        """The contents that define a name, as many as are wanted."""
         self._beside: _Known[_Proposal_Key, _Beside | None] = _Known(self._ask_beside)
         self._lists: _Known[_Statement_Key, Rows] = _Known(self._ask_lists)
         self._every: tuple[_Known[Any, Any], ...] = (
@@ -193,6 +202,7 @@ class PostgresIndex:
             self._uses,
             self._texts,
             self._vectors,
+            self._defining,
             self._beside,
             self._lists,
         )
@@ -243,14 +253,39 @@ class PostgresIndex:
         finally:
             self._recording = before
 
+    def bring(self, *asks: Callable[[Index], object]) -> None:
+        left = self._unanswered(asks)
+        if left and self._trying:
+            raise _Unknown
+        while left:
+            self._go()
+            left = self._unanswered(left)
+
+    def _unanswered(self, asks: Iterable[Callable[[Index], object]]) -> list[Callable[[Index], object]]:
+        """Those of some functions that ask what is not known; that will come with the next trip."""
+        left = []
+        before, self._trying = self._trying, True
+        try:
+            for ask in asks:
+                try:
+                    ask(self)
+                except _Unknown:
+                    left.append(ask)
+        finally:
+            self._trying = before
+        return left
+
     def _bring(self, known: _Known[_Key, Any], keys: Iterable[_Key], *more: _Known[_Key, Any]) -> None:
-        """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be."""
+        """Make sure that keys are known, in ``more`` as well; within `ahead` only that they will be. Within `bring`
+        whoever asks what is not known begins again later."""
         wanted, lacks = list(dict.fromkeys(keys)), False
         for each in (known, *more):
             if lacking := [key for key in wanted if key not in each.found]:
                 lacks = True
                 each.coming.update(dict.fromkeys(lacking))
         if lacks and not self._recording:
+            if self._trying:
+                raise _Unknown
             self._go()
 
     def _go(self) -> None:
@@ -607,16 +642,21 @@ class PostgresIndex:
         yield Statement(sql, (ids, self._ids), take)
 
     def uses(self, blob_id: int) -> Sequence[Use]:
-        self._bring(self._uses, [blob_id])
+        self._bring(self._uses, [blob_id], self._records)  # the definitions are asked for with them
         return parts.uses(self._uses.found.get(blob_id, parts.NOTHING))
 
     def mentioning(self, blob_ids: Iterable[int], name: str) -> set[int]:
+        wanted, marks = sorted(blob_ids), parts.marks_of(name)
+        if len(wanted) <= _READ_NEXT:
+            self._bring(self._uses, wanted, self._records)
+            found = {blob_id: self._uses.found.get(blob_id, parts.NOTHING) for blob_id in wanted}
+            return {blob_id for blob_id, uses in found.items() if any(mark in uses for mark in marks)}
         sql = (
             "SELECT content_id FROM contents WHERE content_id = ANY(%s::bigint[]) AND view_id = ANY(%s::bigint[]) "
             "AND (position(%s::bytea IN uses) > 0 OR position(%s::bytea IN uses) > 0 "
             "OR position(%s::bytea IN uses) > 0)"
         )
-        values = (tuple(blob_ids), tuple(self._ids), *parts.marks_of(name))
+        values = (tuple(wanted), tuple(self._ids), *marks)
         return {row[0] for row in self._list(sql, values)}
 
     def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
@@ -826,6 +866,11 @@ class PostgresIndex:
         wanted = tuple(filter(is_storable, dict.fromkeys(squashed)))
         if not wanted:
             return []
+        if len(wanted) == 1 and only == ANY:
+            key = (wanted[0], limit)
+            self._bring(self._defining, [key])
+            rows = [(content, self._records.found[content].symbols) for content in self._defining.found.get(key, ())]
+            return self._symbols_of(rows, wanted[0].__eq__, limit, only)
         return self._defined("name = ANY(%s::text[])", (wanted,), frozenset(wanted).__contains__, limit, only)
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
@@ -858,6 +903,46 @@ class PostgresIndex:
                 limit if only.kind is None and (only.blobs is None or known is not None) else _MOST,
             ),
         )
+        return self._symbols_of(rows, fits, limit, only)
+
+    def _ask_defining(self, keys: list[tuple[str, int]]) -> Iterator[Statement]:
+        """With them come their records and where they stand, which is asked next."""
+        for limit in {limit for _, limit in keys}:
+            names = [name for name, most in keys if most == limit]
+            defining = (
+                "unnest(%s::text[]) AS asked(name) CROSS JOIN LATERAL (SELECT content_id, hash FROM contents WHERE "
+                f"content_id IN (SELECT content_id FROM definitions WHERE {_OURS} AND name = asked.name) "
+                "ORDER BY hash LIMIT %s) AS held"
+            )
+            of_any = f"IN (SELECT held.content_id FROM {defining})"
+            values = (names, self._ids, limit)
+
+            def take(rows: Rows, names: list[str] = names, limit: int = limit) -> None:
+                found = self._defining.found
+                found.update(((name, limit), []) for name in names)
+                for name, content, _ in sorted(rows, key=itemgetter(2)):
+                    found[name, limit].append(content)
+
+            def take_owners(rows: Rows) -> None:
+                owners: dict[int, list[FileRow]] = {}
+                for file in self._note_files(rows):
+                    owners.setdefault(file.blob_id, []).append(file)
+                self._owners.found.update(owners)
+
+            yield Statement(f"SELECT asked.name, held.content_id, held.hash FROM {defining}", values, take)
+            yield Statement(
+                f"SELECT content_id, terms, symbols, chunks FROM contents WHERE content_id {of_any}",
+                values,
+                lambda rows: self._records.found.update((row[0], _Record(*row[1:])) for row in rows),
+            )
+            sql = f"SELECT {_FILE}{_FROM}WHERE e.content_id {of_any} AND e.{_OURS}"
+            yield Statement(sql, (*values, self._ids), take_owners)
+
+    @staticmethod
+    def _symbols_of(
+        rows: Iterable[Sequence[Any]], fits: Callable[[str], bool], limit: int, only: OnlyThese
+    ) -> list[SymbolRow]:
+        """The definitions in contents that are asked for by name."""
         found: list[SymbolRow] = []
         for content, data in rows:
             if only.blobs is not None and content not in only.blobs:
@@ -876,15 +961,27 @@ class PostgresIndex:
     def containing(self, plan: TrigramPlan) -> Collection[int]:
         views = tuple(self._ids)
         condition, values = _holding(plan, views)
-        rows = self._list(
-            "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
-            f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) <= {_FEW} AS few FROM e) "
-            f"SELECT {_FILE}FROM e JOIN contents c USING (content_id) WHERE (SELECT few FROM few) "
-            "UNION ALL "
-            f"SELECT entry_id{', NULL' * 11} FROM e WHERE NOT (SELECT few FROM few)",
-            (views, *values),
-        )
-        self._note_files(row for row in rows if row[1] is not None)
+
+        def asked(*columns: str) -> _Statement_Key:
+            read = "".join(f", CASE WHEN n <= {_READ_NEXT} AND c.kind = 'code' THEN c.{each} END" for each in columns)
+            return (
+                "WITH e AS MATERIALIZED (SELECT entry_id, content_id, path, view_id FROM entries e "
+                f"WHERE e.{_OURS} AND {condition}), few AS (SELECT count(*) AS n FROM e) "
+                f"SELECT {_FILE}{read} FROM e JOIN contents c USING (content_id), few WHERE n <= {_FEW} "
+                "UNION ALL "
+                f"SELECT entry_id{', NULL' * (11 + len(columns))} FROM e, few WHERE n > {_FEW}",
+                (views, *values),
+            )
+
+        key = asked("uses", "terms", "symbols", "chunks")  # what whoever asks for uses of a name reads next
+        if not (with_parts := self._trying or key in self._lists.found):
+            key = asked()
+        rows = self._list(*key)
+        self._note_files(row[:12] for row in rows if row[1] is not None)
+        for _, content, *_, uses, terms, symbols, chunks in rows if with_parts else ():
+            if uses is not None:
+                self._uses.found[content] = uses
+                self._records.found[content] = _Record(terms, symbols, chunks)
         return list(map(itemgetter(0), rows))
 
 

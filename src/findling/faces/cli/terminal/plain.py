@@ -115,9 +115,9 @@ class PlainView:
                 before = None
             if not self._terminal and not explain and any(hit.body for hit in hits[:-1]):  # files come before text
                 for hit in hits:
-                    self._place(hit, explain)
+                    (self._place if hit.body else self._hit)(hit, explain)
                 before = hits[-1]
-                hits = tuple(hit for hit in hits if is_block(hit, explain))
+                hits = tuple(hit for hit in hits if hit.body)
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
                     self._line("")

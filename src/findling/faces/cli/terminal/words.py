@@ -6,7 +6,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config, model
@@ -34,8 +33,9 @@ from findling.model.types import (
     mark_of,
     sync_helps,
 )
-from findling.search import lines_of
+from findling.search import DOCUMENTED, lines_of
 from findling.search.graph.file_names import TYPES
+from findling.search.ranking.priors import path_flags
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -124,8 +124,8 @@ _LOOK = "whole definitions: findling symbol "
 _LEFT_OUT = "lines left out: findling symbol "
 _PLAIN_NAME = re.compile(r"[\w.:$#@]+")
 _PLAIN_PLACE = re.compile(r"[\w./@+][\w./@+-]*:\d+-\d+")
-MOST_FURTHER = 6
-"""Names that a further look is for."""
+MOST_FURTHER, FEW_FURTHER = 6, 3
+"""Names that a further look is for; where they are fewer, functions of places with a line alone are among them."""
 
 
 def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> str:
@@ -134,17 +134,21 @@ def further_look(result: SearchResult, repeated: str = "", columns: int = 0) -> 
     ``repeated``: the PATH and options by which it asks the same index as the command that was typed. ``columns``: of
     several names only as many as a line of this length has room for; 0 for any.
     """
-    names: dict[str, None] = {}
     shown = {hit.path: {line for line, _ in lines_of(hit.body)} for hit in result.hits if hit.body}
-    for hit in result.hits:
+    code = [hit for hit in result.hits if hit.group == "code" and hit.name]
+    names: dict[str, None] = {}
+    for hit in code:
         missing = hit.body and not shown[hit.path].issuperset(range(hit.start_line, hit.end_line + 1))
-        if hit.group == "code" and hit.name and (missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES)):
+        if missing or (0 in shown.get(hit.path, ()) and hit.kind in TYPES):
             names[hit.qualified_name] = None
-    for hit in result.hits:
-        for span in hit.others if hit.group == "code" and hit.body else ():
+    names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
+    for hit in code:
+        for span in hit.others if hit.body else ():
             if span.symbol and span.start_line not in shown[hit.path]:
                 names[span.symbol] = None
-    names |= {step.name: None for step in result.chain if step.line not in shown.get(step.path, ())}
+    for hit in code:
+        if len(names) < FEW_FURTHER and not hit.body and hit.kind not in TYPES and "test" not in path_flags(hit.path):
+            names[hit.qualified_name] = None
     plain = [name for name in names if _PLAIN_NAME.fullmatch(name)]
     for most in range(min(len(plain), MOST_FURTHER), 1, -1):
         command = _command(_LOOK, plain[:most], repeated)
@@ -174,11 +178,14 @@ def symbols_look(results: Sequence[SymbolResult], shown: Callable[[str], str], r
 
 
 def _lines_missing(hit: SymbolHit) -> Iterator[tuple[int, int]]:
-    """The (first, last) lines of each part of a definition that its text lacks."""
-    there = sorted(line for line, _ in lines_of(hit.body) if hit.start_line <= line <= hit.end_line)
-    for before, after in pairwise([hit.start_line - 1, *there, hit.end_line + 1]):
-        if after > before + 1:
-            yield before + 1, after - 1
+    """The (first, last) lines of each part of a definition that its text lacks, but for its documentation."""
+    before, documented = hit.start_line - 1, False
+    for line, text in (*lines_of(hit.body), (hit.end_line + 1, "")):
+        if hit.start_line <= line <= hit.end_line + 1:
+            if line > before + 1 and not documented:
+                yield before + 1, line - 1
+            before = line
+        documented = text.endswith(DOCUMENTED) and not line
 
 
 def how_sure(result: SearchResult) -> str:
