@@ -104,7 +104,7 @@ def test_a_result_says_what_found_it(workspace: Workspace) -> None:
     """S2-12, S2-33, S2-34."""
     by_name = {result["provenance"] for result in search(workspace, "retry_failed")["results"]}
     assert by_name == {"lexical"}
-    asked = search(workspace, QUESTION, semantic_ratio=1.0, limit=100)
+    asked = search(workspace, QUESTION, semantic_ratio=1.0, limit=100, detail_level="context")
     assert {"hybrid", "semantic"} <= {result["provenance"] for result in asked["results"]}
 
 

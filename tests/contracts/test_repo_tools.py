@@ -306,7 +306,8 @@ def test_hybrid_search_asks_all_backends_at_once(workspace: Workspace, monkeypat
 @pytest.mark.parametrize("tool", ["search_code", "hybrid_search", "search_semantic", "search_keyword"])
 def test_filters_hold_for_every_result_and_what_they_leave_out_is_not_counted(workspace: Workspace, tool: str) -> None:
     """S2-7: path and language, as arguments and in the question."""
-    whole = facts(call(tool, {"query": "request"}, workspace))
+    every = {"detail_level": "context"} if tool == "search_code" else {}  # unlikely places, too
+    whole = facts(call(tool, {"query": "request", **every}, workspace))
     inside = facts(call(tool, {"query": "request", "path": "src/http", "language": "python"}, workspace))
     paths = {result["path"] for result in inside["results"]}
     assert paths and all(path.startswith("src/http/") and path.endswith(".py") for path in paths)

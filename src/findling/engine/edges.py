@@ -215,7 +215,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             left = ", and not all were looked at" if found.cut else ""
-            notes.append(f"{way}{left}{'' if found.ends or left else '; all other calls in them leave this project'}.")
+            notes.append(f"{way}{left}{'' if found.ends or left else ', which call nothing else of this project'}.")
             if (more := len(found.ends) - MOST_DEFINITIONS) > 0:
                 notes.append(f"{count(more, 'more line')} at which it may go on left out.")
         open_at = [_end(searched, each) for each in found.ends[:MOST_DEFINITIONS]] if found is not None else []
@@ -689,5 +689,7 @@ def _notes(hits: Sequence[SymbolHit], found: search.Edges, steps: int) -> Iterat
         yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
     if found.vague:
         yield f"{count(found.vague, 'use')} left out: the name has more than {MOST_MEANT} definitions."
+    if found.built_in:
+        yield f"{count(found.built_in, 'use')} left out: built-in types have the name, too, and nothing tells the type."
     if found.outside:
         yield f"Not listed: {count(found.outside, 'use')} of names that are defined outside of this project."

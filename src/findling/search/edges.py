@@ -67,9 +67,23 @@ HELD = "calls what is held by"
 NO_USES = ("write", "return", "export", "package")
 """Kinds of `Use` that use no definition."""
 
-_COMMON = frozenset(
-    name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
-) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
+_OF_VALUES = {
+    "python": frozenset(
+        name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
+    ),
+    "javascript": frozenset(
+        "apply at bind call charAt charCodeAt codePointAt concat copyWithin delete endsWith entries every fill filter "
+        "find findIndex findLast flat flatMap forEach get has includes indexOf join keys lastIndexOf localeCompare map "
+        "match matchAll normalize padEnd padStart pop push reduce reduceRight repeat replace replaceAll reverse search "
+        "set shift slice some sort splice split startsWith substring test then toLowerCase toString toUpperCase trim "
+        "trimEnd trimStart unshift values".split()
+    ),
+}
+"""Members of built-in types, by family: a call of one on something unknown is most likely one of these."""
+
+_COMMON = _OF_VALUES["python"] | frozenset(
+    "open close read write seek readline readlines flush run start join send recv wait group match".split()
+)
 """Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
 about a use."""
 
@@ -96,6 +110,12 @@ def is_common(name: str, language: str) -> bool:
     if rules is not None and rules.family == "python":
         return name in _COMMON
     return name.lower() in _COMMON_ELSEWHERE or (rules is not None and name in rules.common)
+
+
+def is_of_values(name: str, language: str) -> bool:
+    """Whether members of a language's built-in types have a name."""
+    rules = RULES[language]
+    return name in _OF_VALUES.get(rules.family, rules.common)
 
 
 class Definition(NamedTuple):
@@ -153,14 +173,16 @@ _AHEAD, _TOGETHER = 100, 50
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
     what the project does not define, among callees. ``vague``: uses left out that may mean any of more than
-    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. An edge's ``step`` is
-    1 where what was asked about is used, 2 where what uses that is, and so on."""
+    `MOST_MEANT` definitions; among callees these are ``endings``, as calls of what a field holds. ``built_in``: uses
+    left out of a name that built-in types have as well. An edge's ``step`` is 1 where what was asked about is used, 2
+    where what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
     crowded: tuple[str, ...] = ()
     outside: int = 0
     vague: int = 0
+    built_in: int = 0
     endings: list[Ending] = []
 
     def sort(self) -> None:
@@ -202,7 +224,7 @@ class EdgeSearch:
         self._resolver = resolver or Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._objects: dict[tuple[str, str], bool] = {}
-        self._vague = 0
+        self._vague = self._built_in = 0
         self._tried: set[tuple[Callable[..., object], tuple[object, ...]]] = set()
         self._until = time.monotonic() + seconds
 
@@ -218,12 +240,12 @@ class EdgeSearch:
         def run(_: Index) -> None:
             if (ask, given) in self._tried:
                 return
-            kept = self._vague, self._files_left, self._seen
+            kept = self._vague, self._built_in, self._files_left, self._seen
             self._seen = set(self._seen)
             try:
                 ask(*given)
             finally:
-                self._vague, self._files_left, self._seen = kept
+                self._vague, self._built_in, self._files_left, self._seen = kept
             self._tried.add((ask, given))
 
         return run
@@ -264,6 +286,7 @@ class EdgeSearch:
                 edges.crowded = tuple(dict.fromkeys((*edges.crowded, *found.crowded)))
                 edges.cut = found.cut or len(found.found) > room
                 edges.vague += found.vague
+                edges.built_in += found.built_in
         edges.sort()
         return edges
 
@@ -303,7 +326,7 @@ class EdgeSearch:
         }
         families = {RULES[each.file.language].family for each in wanted}
         edges = Edges([])
-        self._vague = 0
+        self._vague = self._built_in = 0
         names = [each.symbol.name for each in wanted] + [name.rpartition(".")[2] for _, name in made]
         names = list(dict.fromkeys(names))
         keys = made | keys
@@ -328,7 +351,7 @@ class EdgeSearch:
         for each in wanted:
             if self._is_fixture(each):
                 edges.found += islice(self._given_to(each), MOST_EDGES - len(edges.found))
-        edges.vague = self._vague
+        edges.vague, edges.built_in = self._vague, self._built_in
         edges.sort()
         return edges
 
@@ -551,6 +574,8 @@ class EdgeSearch:
             every = [Definition(*each) for each in self._resolver.visible(here, use.name)]
         if use.receiver and len(every) == 1 and (owned or not is_common(use.name, here.file.language)):
             yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", only)
+        elif every and use.receiver and not owned and is_of_values(use.name, here.file.language):
+            self._built_in += 1
         elif len(every) > MOST_MEANT:
             self._vague += 1
         elif every:

@@ -39,6 +39,9 @@ _GENERIC = re.compile(r"\[.*\]$|<.*>$")
 _TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
 """Bases from outside the project that say little of what a type has."""
 
+_ANYTHING = frozenset(("Any", "any", "object", "unknown"))
+"""Types that say nothing of what has them."""
+
 PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
 """Decorators of methods that are read, not called."""
 
@@ -704,6 +707,8 @@ class Resolver:
         if written.endswith(("[]", ")")):
             return None
         written = _GENERIC.sub("", written)
+        if written.rpartition(".")[2] in _ANYTHING:
+            return None
         meaning = self._evaluated(names, scope, written, 0)
         symbol = None if meaning is None else self.symbol(meaning)
         if meaning is None or meaning.what == "outside":
