@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from findling.engine.questions import Target
     from findling.search.searcher import Found, Searcher
     from findling.sources import selection
+    from findling.store.protocols import Index
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """The reason that an answer gives when the embedder fails, by the reason of the failure."""
@@ -83,6 +84,7 @@ class Answers:
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
         self._searcher: Searcher | None = None
+        self._resolver: tuple[str, Index, search.Resolver] | None = None
 
     def ask(self, query: Query, fresh: Freshened, target: Target | None = None) -> Answer:
         """The answer to a validated query; with `Query.like` what is like ``target``."""
@@ -209,8 +211,16 @@ class Answers:
                 notes,
                 fresh.started,
                 self.searched.stale,
-                search.Relating(index, self.searched.lines) if relate and found.hits and not far else None,
+                self._relating(index) if relate and found.hits and not far else None,
             )
+
+    def _relating(self, index: Index, **more: int) -> search.Relating:
+        """What finds what belongs to places. What names mean is kept until something is indexed."""
+        generation, known = self.searched.generation, self._resolver
+        shared = any(store.shared for store in self.searched.stores)  # others may be allowed more
+        if known is None or known[:2] != (generation, index) or known[2].is_full or shared:
+            known = self._resolver = (generation, index, search.Resolver(index, self.searched.lines))
+        return search.Relating(index, self.searched.lines, resolver=known[2], **more)
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file of one collection; None when it is not in the index."""
@@ -333,7 +343,7 @@ class Answers:
         index = self.searched.index
         bodies: dict[tuple[str, int], search.Body] = {}
         with index.snapshot(), self.searched.answer():
-            relating = search.Relating(index, self.searched.lines, most_callers=MOST_CALLERS)
+            relating = self._relating(index, most_callers=MOST_CALLERS)
             aside = frozenset(hit for result in results for hit in self._aside(result.definitions))
             chosen = [hit for result in results for hit in _to_show(result.definitions, aside)]
             for result in results:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope, Searchable
     from findling.search.flow import but_for
     from findling.search.gate import needs_vectors
+    from findling.search.graph.resolution import Resolver
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references, symbol_hit
     from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders

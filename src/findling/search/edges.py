@@ -206,16 +206,22 @@ class EdgeSearch:
     """Finds edges for one question, within a time; what was read of files for one definition serves the next.
 
     ``most_files``: of the files that hold a name, only so many are read, the nearest to the definition first.
-    ``lines``: as for `callers`."""
+    ``lines``: as for `callers`. ``resolver``: one that earlier questions to the same generation of the index used."""
 
     def __init__(
-        self, index: Index, seconds: float = EDGES_S, *, most_files: int | None = None, lines: Lines | None = None
+        self,
+        index: Index,
+        seconds: float = EDGES_S,
+        *,
+        most_files: int | None = None,
+        lines: Lines | None = None,
+        resolver: Resolver | None = None,
     ) -> None:
         self._index = index
         self._most_files = most_files
         self._files_left: int | None = None
         self._seen: set[str] = set()
-        self._resolver = Resolver(index, lines)
+        self._resolver = resolver or Resolver(index, lines)
         self._candidates: dict[tuple[str, str], list[Definition]] = {}
         self._objects: dict[tuple[str, str], bool] = {}
         self._vague = self._built_in = 0

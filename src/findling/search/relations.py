@@ -18,6 +18,7 @@ from findling.model.types import Hit, Relation, Relations, Role, Step, SymbolHit
 from findling.search.edges import BY_NAME, CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch
 from findling.search.flow import chars_of
 from findling.search.graph.file_names import TYPES, VALUES
+from findling.search.graph.resolution import Resolver
 from findling.search.names import writes
 from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
@@ -89,7 +90,7 @@ def definition_of(index: Index, hit: Hit | SymbolHit) -> Definition | None:
 
 class Relating:
     """Finds what belongs to definitions, for one question. ``read_lines``: a file's lines, None where it cannot be
-    read; ``most_files`` as for `EdgeSearch`."""
+    read; ``most_files`` and ``resolver`` as for `EdgeSearch`."""
 
     def __init__(
         self,
@@ -98,11 +99,12 @@ class Relating:
         *,
         most_files: int | None = NEAR_FILES,
         most_callers: int = MOST_CALLERS,
+        resolver: Resolver | None = None,
     ) -> None:
         self._most_callers = most_callers
         self._index = index
         self._read_lines = read_lines
-        self._search = EdgeSearch(index, SECONDS, most_files=most_files, lines=read_lines)
+        self._search = EdgeSearch(index, SECONDS, most_files=most_files, lines=read_lines, resolver=resolver)
         self._callers: dict[tuple[str, str], Edges] = {}
         self._callees: dict[tuple[str, str], list[Edge]] = {}
 

@@ -181,9 +181,9 @@ class Worker:
     def _store(self, folder: Path, configured: Config, lease: Lease) -> RemoteStore:
         store = replace(configured.store, url=self._url, collections=(lease.collection,))
         base = OpenStore(of_folder(folder, self._directory), config=replace(configured, store=store))
-        found = RemoteStore(base, self._url)
-        found.collection = replace(found.collection, ref=found.find_ref(lease.ref or None))
-        return found
+        ref = RemoteStore(base, self._url).find_ref(lease.ref or None)
+        base.collection = replace(base.collection, ref=ref)
+        return RemoteStore(base, self._url)
 
     def _fill(
         self,

@@ -89,8 +89,12 @@ _CLEARED = re.compile(r"^(?:typing\.|readonly |keyof )|[&*?!]|'\w+\b")
 """What a written type has around its name that changes nothing about which type it is."""
 
 
+MOST_KEPT = 1_000
+"""Files whose names are kept for the questions that follow."""
+
+
 class Resolver:
-    """For one question, within an index's snapshot."""
+    """Within snapshots of one generation of an index."""
 
     def __init__(self, index: Index, lines: Lines | None = None) -> None:
         self._index = index
@@ -100,6 +104,11 @@ class Resolver:
         self._declared: dict[tuple[str, str], list[tuple[FileRow, SymbolRow]]] = {}
         self._loading: dict[str, set[str]] = {}
         self._steps = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it holds so much that the next question should begin anew."""
+        return len(self._names) >= MOST_KEPT
 
     def modules(self, file: FileRow) -> Modules:
         """Those of a file's language."""
