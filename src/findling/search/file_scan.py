@@ -80,6 +80,8 @@ def scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, *, deadline: flo
     holds = may_match(pattern, data)
     if not data or not (holds or wanted.inverted):
         return _NOTHING
+    if pattern.plain and wanted.lines == 0 and not wanted.inverted and (data.isascii() or not pattern.folds_case):
+        return _counted(pattern.needles[0], data.lower() if pattern.folds_case else data)
     text = _as_text(data)
     find = _spanned_lines if pattern.multiline else _lines
     matched = find(pattern, text, deadline, wanted.spans) if holds else iter(())
@@ -105,6 +107,16 @@ def may_match(pattern: CompiledPattern, data: bytes) -> bool:
     searched = data.lower() if pattern.folds_case else data
     rare = (needle for needle in needles[1:] if len(needle) >= RARE)
     return needles[0] in searched and all(needle in searched for needle in rare)
+
+
+def _counted(needle: bytes, data: bytes) -> FileScan:
+    """How many lines hold a text, and how often they do."""
+    lines, at = 0, data.find(needle)
+    while at >= 0:
+        lines += 1
+        end = data.find(b"\n", at)
+        at = data.find(needle, end) if end >= 0 else -1
+    return FileScan((), lines, data.count(needle))
 
 
 def _may_fold(needles: tuple[bytes, ...], data: bytes) -> bool:

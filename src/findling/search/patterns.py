@@ -84,7 +84,10 @@ class CompiledPattern(Struct, frozen=True, dict=True):
         """
         if self.plain and not (self.folds_case and not text.isascii()):
             return _places(self.needles[0].decode(), text.lower() if self.folds_case else text)
-        return (match.span() for match in self._matches(text, deadline))
+        lines = self._lines_to_try(text)
+        if lines is None:
+            return (match.span() for match in self._matches(text, deadline))
+        return _in_whole(self._matches("\n".join(text[start:end] for start, end in lines), deadline), lines)
 
     def replacements(self, line: str, template: Template, deadline: float) -> Iterator[tuple[tuple[int, int], str]]:
         """The matches of a line, as `spans`, each with what takes its place."""
@@ -92,30 +95,29 @@ class CompiledPattern(Struct, frozen=True, dict=True):
             yield match.span(), "".join(_piece(match, piece) for piece in template)
 
     def _matches(self, text: str, deadline: float) -> Iterator[Any]:
-        for start, end in self._stretches(text):
-            left = deadline - time.thread_time()
-            if left <= 0:
-                raise PatternTimeout
-            try:
-                yield from self._engine.finditer(text, start, end, timeout=left)  # in seconds of the processor's
-            except TimeoutError as error:
-                raise PatternTimeout from error
+        left = deadline - time.thread_time()
+        if left <= 0:
+            raise PatternTimeout
+        try:
+            yield from self._engine.finditer(text, timeout=left)  # in seconds of the processor's
+        except TimeoutError as error:
+            raise PatternTimeout from error
 
-    def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
-        """The parts of a text that are matched: the lines with the longest needle where these are few, else all."""
+    def _lines_to_try(self, text: str) -> list[tuple[int, int]] | None:
+        """(start, end) of the lines with the longest needle where these are few; None where all are to be matched."""
         needle = self.needles[0].decode() if self.needles else ""
         if self.literal or self.multiline or self.folds_case or len(needle) < RARE:
-            yield 0, len(text)
-            return
+            return None
         if text.count(needle) * CHARACTERS_PER_TRY > len(text):
-            yield 0, len(text)
-            return
+            return None
+        lines: list[tuple[int, int]] = []
         at = text.find(needle)
         while at >= 0:
             start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
             end = len(text) if end < 0 else end
-            yield start, end
+            lines.append((start, end))
             at = text.find(needle, end)
+        return lines
 
     def template(self, replacement: str) -> Template:
         """A replacement taken apart: ``$1``, ``$name`` and ``${name}`` stand for groups, ``$0`` for the whole match,
@@ -157,6 +159,19 @@ class CompiledPattern(Struct, frozen=True, dict=True):
         if self.literal and self.text:  # the literal first, so that the engine can look for it
             return f"{source}(?!{word})(?<!{word}{source})"
         return f"(?<!{word})(?:{source})(?!{word})"
+
+
+def _in_whole(matches: Iterator[Any], lines: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where matches in joined lines are in the text that these lines, each (start, end), are of."""
+    ahead = iter(lines)
+    moved, joined_end = 0, -1
+    for match in matches:
+        first, last = match.span()
+        while first > joined_end:
+            start, end = next(ahead)
+            moved = start - (joined_end + 1)
+            joined_end = end - moved
+        yield first + moved, last + moved
 
 
 def _places(needle: str, text: str) -> Iterator[tuple[int, int]]:
