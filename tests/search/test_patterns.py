@@ -136,6 +136,21 @@ def test_classes_mean_what_the_standard_library_says_for_every_character() -> No
         assert all(start >= 0x370 - 32 for start, _ in different)
 
 
+@pytest.mark.parametrize("expression", [r"\d", r"\s", r"\S", r"\W", r"[^\W_]", r"\w\b", r"\b\w+", r"[\s.]", r"\w\B\w"])
+def test_classes_mean_the_same_in_ascii_text(expression: str) -> None:
+    text = "".join(chr(code) for code in range(1, 128) if chr(code) not in "\n\r")
+    assert spans(compile_pattern(expression), text) == [match.span() for match in re.finditer(expression, text)]
+
+
+@pytest.mark.parametrize("expression", [r"\bneedle\w*", r"^\s*needle", r"needle$", r".*needle.*", r"(?<!\w)needle"])
+def test_where_few_lines_can_match_the_places_are_those_of_the_whole_text(expression: str) -> None:
+    filler = "z\n" * 400
+    text = f"needle\n{filler}\n  needles needle\nneedle\n{filler}a needle\n\n{filler}aneedle"
+    expected = [match.span() for match in re.finditer(expression.replace(r"\s", r"[^\S\n]"), text, re.MULTILINE)]
+    assert len(expected) > 1
+    assert spans(compile_pattern(expression), text) == expected
+
+
 def test_a_turkish_i_without_a_dot_is_another_letter_than_i() -> None:
     assert spans(compile_pattern("i", ignore_case=True), "iIı") == [(0, 1), (1, 2)]
 

@@ -84,7 +84,8 @@ MAX_EXPANDED_NODES = 100_000
 _NEWLINE = 10
 REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
 # What str.isspace() accepts, which is what \s means, without the line break.
-_SPACE = "\\t\\x0b-\\r\\x1c-\\x1f \\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE_IN_ASCII = "\\t\\x0b-\\r\\x1c-\\x1f "
+_SPACE = f"{_SPACE_IN_ASCII}\\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ASCII_SPACE = "\\t\\x0b-\\r "
 _ASCII_WORD = "A-Za-z0-9_"
 _ENDS_OF_TEXT = {ops.AT_BEGINNING_STRING: "\\A", ops.AT_END_STRING: "\\Z"}
@@ -230,11 +231,13 @@ def _line_break_position(pattern: str) -> int | None:
 
 class Style(NamedTuple):
     """How an expression is written: whether its classes are ASCII's; whether it may match beyond a line
-    (``multiline``), and ``.`` a line break (``dotall``, which then counts)."""
+    (``multiline``), and ``.`` a line break (``dotall``, which then counts); whether the text is all ASCII
+    (``ascii_text``), where the engine's own classes mean the same and are faster."""
 
     ascii_only: bool = False
     multiline: bool = False
     dotall: bool = False
+    ascii_text: bool = False
 
     @property
     def no_break(self) -> str:
@@ -244,6 +247,8 @@ class Style(NamedTuple):
 
 def word_class(style: Style) -> str:
     """What ``\\w`` means, to be put inside brackets."""
+    if style.ascii_text:
+        return "\\w"
     return _ASCII_WORD if style.ascii_only else "\\p{L}\\p{N}_"
 
 
@@ -319,12 +324,14 @@ def _write_anchor(where: Any, style: Style) -> str:
         return "$"
     word = f"[{word_class(style)}]"
     if where is ops.AT_BOUNDARY:
+        if style.ascii_text:
+            return "\\b"
         return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
     return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
 
 
 def _write_set(items: list[tuple[Any, Any]], style: Style) -> str:
-    space = _ASCII_SPACE if style.ascii_only else _SPACE
+    space = _ASCII_SPACE if style.ascii_only else _SPACE_IN_ASCII if style.ascii_text else _SPACE
     classes = {
         ops.CATEGORY_SPACE: space + ("\\n" if style.multiline else ""),
         ops.CATEGORY_DIGIT: "0-9" if style.ascii_only else "\\p{Nd}",

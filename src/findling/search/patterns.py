@@ -95,11 +95,11 @@ class CompiledPattern(Struct, frozen=True, dict=True):
             yield match.span(), "".join(_piece(match, piece) for piece in template)
 
     def _matches(self, text: str, deadline: float) -> Iterator[Any]:
-        left = deadline - time.thread_time()
+        left = deadline - time.thread_time()  # the engine counts the processor's time, too
         if left <= 0:
             raise PatternTimeout
         try:
-            yield from self._engine.finditer(text, timeout=left)  # in seconds of the processor's
+            yield from (self._ascii_engine if text.isascii() else self._engine).finditer(text, timeout=left)
         except TimeoutError as error:
             raise PatternTimeout from error
 
@@ -138,20 +138,28 @@ class CompiledPattern(Struct, frozen=True, dict=True):
 
     @cached_property
     def _engine(self) -> Any:
+        return self._compiled(ascii_text=False)
+
+    @cached_property
+    def _ascii_engine(self) -> Any:
+        """For text that is all ASCII: the same matches in less time."""
+        return self._compiled(ascii_text=True)
+
+    def _compiled(self, *, ascii_text: bool) -> Any:
         import regex  # type: ignore[import-untyped]  # a plain text needs none
 
         flags = regex.MULTILINE | regex.VERSION0
         flags |= regex.IGNORECASE if self._flags & re.IGNORECASE else 0
+        style = Style(bool(self._flags & re.ASCII), self.multiline, bool(self._flags & re.DOTALL), ascii_text)
         try:
-            return regex.compile(self._source(), flags)
+            return regex.compile(self._source(style), flags)
         except (regex.error, MemoryError, RecursionError) as error:
             raise InvalidPattern(
                 f"The expression cannot be run with a time limit: {error}.",
                 remedy="Leave out nested repeats or look-arounds.",
             ) from error
 
-    def _source(self) -> str:
-        style = Style(bool(self._flags & re.ASCII), self.multiline, bool(self._flags & re.DOTALL))
+    def _source(self, style: Style) -> str:
         source = write(self._tree, style)
         if not self.word:
             return source
@@ -275,7 +283,7 @@ def compile_pattern(
             _flags=flags,
         )
         if not literal:
-            compiled._engine  # noqa: B018  (what only compiling finds out is to be said now)
+            compiled._ascii_engine  # noqa: B018  (what only compiling finds out is to be said now)
     except RecursionError as error:
         raise InvalidPattern("The expression is nested too deeply.") from error
     return compiled
