@@ -332,13 +332,18 @@ def proposed(
 
 
 _DECIMALS = 2
-"""Of a score. What is behind depends on the order in which the parts of a sum were added up, and on how 24 bits of a
-weight were rounded, which another index does otherwise: with four decimals one answer in a hundred was another one."""
+"""Of a score. A store that adds in another order, or with fewer bits, gets other decimals after these; where they would
+round to another number, it has to add up exactly (`is_settled`)."""
 
 
 def rounded(scores: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     """Units and scores that are the same wherever they were worked out."""
     return [(unit, round(score, _DECIMALS)) for unit, score in scores]
+
+
+def is_settled(score: float, error: float) -> bool:
+    """Whether a score that may be off by ``error`` has one rounded value, whatever the exact one is."""
+    return round(score - error, _DECIMALS) == round(score + error, _DECIMALS)
 
 
 def _first(ordered: list[tuple[int, _Number]], count: int) -> list[tuple[int, _Number]]:
