@@ -384,10 +384,17 @@ def test_what_calls_what_takes_a_few_round_trips_however_many_do(
         called = f"step{step - 1}_{at if step > 1 else 0}"
         text = f"from {called} import {called}\n\n\ndef step{step}_{at}(value):\n    return {called}(value)\n"
         (tmp_path / f"step{step}_{at}.py").write_text(text, encoding="utf-8")
+    for at in range(wide):  # a module that has all of others
+        (tmp_path / f"part{at}.js").write_text(f"export function part{at}() {{}}\n", encoding="utf-8")
+    given = "".join(f"export * from './part{at}.js'\n" for at in range(wide))
+    (tmp_path / "whole.js").write_text(given, encoding="utf-8")
+    text = f"import {{ part{wide - 1} }} from './whole.js'\nfunction wholly() {{ part{wide - 1}() }}\n"
+    (tmp_path / "user.js").write_text(text, encoding="utf-8")
     asks: list[tuple[Callable[[Engine], object], int]] = [
         (lambda engine: engine.impact("step0_0").edges, 4 + steps),
         (lambda engine: engine.trace("step3_1", "step0_0").steps, 4 + 2 * steps),
-        (lambda engine: engine.map().central, 4),
+        (lambda engine: engine.callees("wholly").edges, 6),
+        (lambda engine: engine.map().central, 6),
     ]
     with Engine.open(root=tmp_path) as local:
         local.index(embed=False)

@@ -602,6 +602,7 @@ class EdgeSearch:
         """Members of types that are called so, in a family of languages."""
         if (name, family) not in self._candidates:
             every = [Definition(*each) for each in self._resolver.declared(name, family)]
+            self._index.ahead(lambda index: [index.uses(each.file.blob_id) for each in every])
             self._candidates[name, family] = [each for each in every if self._is_member(each)]
         return self._candidates[name, family]
 
@@ -613,10 +614,9 @@ class EdgeSearch:
         """Whether the project has an object of a name with members of its own: what it lacks nobody else is asked for
         by that name."""
         if (name, family) not in self._objects:
-            self._objects[name, family] = any(
-                symbol.kind in VALUES and self._resolver.names(file).is_type(symbol.position)
-                for file, symbol in self._resolver.declared(name, family)
-            )
+            every = [each for each in self._resolver.declared(name, family) if each[1].kind in VALUES]
+            self._index.ahead(lambda index: [index.uses(file.blob_id) for file, _ in every])
+            self._objects[name, family] = any(self._resolver.names(file).is_type(row.position) for file, row in every)
         return self._objects[name, family]
 
     def _is_member(self, definition: Definition) -> bool:

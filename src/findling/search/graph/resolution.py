@@ -451,10 +451,12 @@ class Resolver:
         found = self._in_module(names, name)
         if found is not None and found.what not in ("outside", "variable"):
             return found
-        for use in names.exported.get("*", ()):
-            module = self._module(file, use.receiver)
-            if module is not None and module.file is not None and self._step():
-                found = self._of_module(module.file, name)
+        modules = (self._module(file, use.receiver) for use in names.exported.get("*", ()))
+        files = [module.file for module in modules if module is not None and module.file is not None]
+        self._index.ahead(lambda index: [index.uses(each.blob_id) for each in files])
+        for each in files:
+            if self._step():
+                found = self._of_module(each, name)
                 if found is not None and found.what not in ("outside", "variable"):
                     return found
         for use in names.exported.get("=", ()):
