@@ -450,7 +450,7 @@ def test_where_a_chain_of_calls_ends_is_told_with_the_line_and_why(project: Open
         "goal is handed on as a value (a.py:18): calls of it from there are not followed.",
     )
     assert engine.trace("alone", "goal").notes == (
-        "No call is known to lead from alone to goal: 2 definitions reached, which call nothing else of this project.",
+        "No call is known to lead from alone to goal: 2 definitions reached, and no further call is known.",
     )
 
 
@@ -709,7 +709,9 @@ PACKAGES = {
     "cart/sum.go": "package cart\nfunc (c *Cart) Sum() int { return 1 }\n",
     "main.go": 'package main\nimport "example.com/shop/cart"\nfunc main() {\n\tc := cart.New()\n\tc.Sum()\n}\n',
     "src/lib.rs": "pub mod wheel;\nuse crate::wheel::Wheel;\nfn drive(w: &Wheel) { w.turn(); wheel::spin(); }\n",
-    "src/wheel.rs": "pub struct Wheel;\nimpl Wheel { pub fn turn(&self) {} }\npub fn spin() {}\n",
+    "src/wheel.rs": "pub struct Wheel;\nimpl Wheel { pub fn turn(&self) {} pub fn stop() {} }\npub fn spin() {}\n",
+    "Cargo.toml": '[package]\nname = "big-wheel"\n',
+    "src/bin/ride.rs": "use big_wheel::wheel::Wheel;\nfn ride() {\n    Wheel::stop();\n}\n",
     "c/lamp.h": "int lamp_on(int a);\n",
     "c/lamp.c": '#include "lamp.h"\nint lamp_on(int a) { return a; }\nstatic int twice(int a) { return lamp_on(a); }\n',
     "c/room.c": '#include "lamp.h"\nint enter(void) {\n    return lamp_on(1);\n}\nstatic int twice(int b) {}\n',
@@ -737,6 +739,7 @@ PACKAGES = {
         ("Sum", [("main.go", 5, "main", "likely")]),
         ("turn", [("src/lib.rs", 3, "drive", "likely")]),
         ("spin", [("src/lib.rs", 3, "drive", "likely")]),
+        ("Wheel.stop", [("src/bin/ride.rs", 3, "ride", "likely")]),
         ("lamp.lamp_on", [("c/lamp.c", 3, "twice", "certain"), ("c/room.c", 3, "enter", "certain")]),
         ("room.twice", []),
         ("ring", [("php/Door.php", 5, "Door.knock", "likely")]),
@@ -998,6 +1001,21 @@ def test_a_trace_has_the_calls_from_one_definition_to_another(project: Opened) -
     assert engine.trace("main", "far_away").steps == ()  # making a till calls none of its methods
     assert engine.trace("Till", "far_away").steps[-1].name == "far_away"
     assert engine.trace("main", "nothing_of_this_name").notes[-1].startswith("nothing_of_this_name: ")
+
+
+def test_a_name_with_its_type_is_no_function_of_a_folder_and_overloads_are_one(project: Opened) -> None:
+    reads = "".join(f"  void read(int a{n}, T{n} b) {{ {'open();' if n == 11 else ''} }}\n" for n in range(12))
+    files = {
+        "desk/api.py": "def run(): ...\n",
+        "desk/core.py": "class Desk:\n    def run(self): ...\n",
+        "jv/Book.java": f"package jv;\nclass Book {{\n{reads}void open() {{}}\npublic char charAt(int i) {{}}\n}}\n",
+        "jv/Text.java": "package jv;\nclass Text {\n  char first(String s) { return s.charAt(0); }\n}\n",
+    }
+    engine = project(files)
+    assert [hit.path for hit in engine.callers("Desk.run").definitions] == ["desk/core.py"]
+    assert [step.name for step in engine.trace("Book.read", "Book.open").steps] == ["Book.read", "Book.open"]
+    found = engine.callers("Book.charAt")  # it may as well be a string's
+    assert found.edges == () and any("left out" in note for note in found.notes)
 
 
 def test_a_trace_goes_back_over_uses_that_are_only_possible_and_says_so(project: Opened) -> None:

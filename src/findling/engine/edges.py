@@ -205,7 +205,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         for name in (origin, goal):
             named = defined(name)
             exact, asked = _meant(searched, named, name)
-            few = len(exact) <= MOST_DEFINITIONS and named.total <= LISTED
+            few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
             notes += [f"{name}: {note}" for note in _notes_on_names(named, exact, few=few)]
             if not named.found:
                 notes.append(f"{name}: nothing is defined by this name.")
@@ -215,7 +215,7 @@ def trace(searched: Searched, origin: str, goal: str, fresh: Freshened, *, langu
         if found is not None and not found.steps:
             way = f"No call is known to lead from {origin} to {goal}: {count(found.reached, 'definition')} reached"
             left = ", and not all were looked at" if found.cut else ""
-            notes.append(f"{way}{left}{'' if found.ends or left else ', which call nothing else of this project'}.")
+            notes.append(f"{way}{left}{'' if found.ends or left else ', and no further call is known'}.")
             if (more := len(found.ends) - MOST_DEFINITIONS) > 0:
                 notes.append(f"{count(more, 'more line')} at which it may go on left out.")
         open_at = [_end(searched, each) for each in found.ends[:MOST_DEFINITIONS]] if found is not None else []
@@ -579,6 +579,8 @@ def _meant(searched: Searched, named: search.Definitions, name: str) -> tuple[li
     way. Of a function with overloads the one with the body."""
     exact = [] if named.unqualified else [hit for hit in named.found if hit.match == "exact"]
     exact = [hit for hit in exact if name.endswith(hit.name)] or exact
+    # A type's method comes before a function in a folder of the type's name.
+    exact = [hit for hit in exact if f".{hit.qualified_name}".endswith(f".{name}")] or exact
     pairs = []
     for hit in exact:
         file = searched.index.file_at(hit.path)

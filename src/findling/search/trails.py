@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from findling.model.types import Grade, Step
 from findling.search.dynamic import endings
-from findling.search.edges import CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch, Ending, is_common
+from findling.search.edges import CALLED, CONSTRUCTORS, Definition, Edge, Edges, EdgeSearch, Ending, is_common
 from findling.search.graph.file_names import TYPES
 from findling.search.graph.modules import Lines
 from findling.search.ranking.priors import path_flags
@@ -131,12 +131,14 @@ class _Way:
         return self._search.callers([at]).found
 
     def _entered(self, at: Definition) -> list[Definition]:
-        """The definitions that run when one is reached: for a type its constructors, unless the question is about
-        the type."""
-        if at.symbol.kind not in TYPES or self._by[at.key] is None:
-            return [at]
-        names = (*CONSTRUCTORS, at.symbol.name)
+        """The definitions that may run when one is reached: of a function its overloads, too; for a type its
+        constructors, unless the question is about the type."""
         inner = self._index.symbols(at.file.blob_id)
+        if at.symbol.kind not in TYPES or self._by[at.key] is None:
+            name = at.symbol.qualified_name
+            overloads = [Definition(at.file, row) for row in inner if row.qualified_name == name]
+            return overloads if at.symbol.kind in CALLED else [at]
+        names = (*CONSTRUCTORS, at.symbol.name)
         return [Definition(at.file, row) for row in inner if row.parent == at.symbol.position and row.name in names]
 
     def _backwards(self) -> tuple[list[Edge], bool]:

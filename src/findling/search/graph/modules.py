@@ -39,6 +39,9 @@ _TARGETS_IN = ("Sources", "Tests")
 
 _RUST_ROOTS = ("lib.rs", "main.rs")
 
+_CRATE = re.compile(r"\s*name\s*=\s*[\"']([\w-]+)[\"']")
+"""The first name in a ``Cargo.toml``: that of the package stands before those of its programs and tests."""
+
 _MANIFEST_CHARS = 200_000
 """A longer one is not read: tsconfig.json and package.json have some hundred lines."""
 
@@ -271,13 +274,18 @@ class Modules:
 
     @cached_property
     def _crates(self) -> dict[str, list[str]]:
-        """Folders of sources by the name of the crate, which is that of the folder around them."""
+        """Folders of sources by the name of the crate, which its manifest says, and else that of the folder."""
         found: dict[str, list[str]] = {}
+        for path in self._index.paths_ending("Cargo.toml")[:_MOST_MANIFESTS]:
+            home = _joined(path.rpartition("/")[0], "src")
+            name = next(filter(None, map(_CRATE.match, self._text(path))), None)
+            if name is not None and _joined(home, "lib.rs") in self._files:
+                found.setdefault(name[1].replace("-", "_"), []).append(home)
         for path in self._files:
             if path.endswith("/src/lib.rs"):
                 home = path.removesuffix("/lib.rs")
-                name = home.removesuffix("/src").rpartition("/")[2].replace("-", "_")
-                found.setdefault(name, []).append(home)
+                name_of_folder = home.removesuffix("/src").rpartition("/")[2].replace("-", "_")
+                found.setdefault(name_of_folder, []).append(home)
         return found
 
     # --- Go -------------------------------------------------------------------------------------------------
