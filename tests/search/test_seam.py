@@ -559,6 +559,18 @@ def test_a_folder_in_parts_answers_as_a_whole(project: Path, embedder: Embedder,
     assert told_of(joined, project, embedder, scoped) == told_of(whole, project, embedder, scoped)
 
 
+def test_an_answer_does_not_tell_in_which_order_files_were_read(embedder: Embedder, tmp_path: Path) -> None:
+    files = {f"m{number:03}.py": f"def bucket():\n    return {number}\n".encode() for number in range(130)}
+    for path, text in files.items():
+        (tmp_path / path).write_bytes(text)
+    asked = Query("bucket", mode="symbol", limit=20)
+    once, again = (
+        told_of(in_memory(dict(order), embedder), tmp_path, embedder, asked)
+        for order in (files.items(), reversed(files.items()))
+    )
+    assert once == again == [(path, 1, 2) for path in list(files)[:20]]
+
+
 def test_of_a_file_that_two_parts_have_the_later_one_counts() -> None:
     old, new = MemoryIndex(), MemoryIndex()
     take_in(old, [("a.py", b"def first(): pass\n"), ("b.py", b"def second(): pass\n")])

@@ -555,8 +555,7 @@ class Searcher:
                 definitions = symbol.search_alike(reader, terms, OnlyThese(scope.blobs)) | definitions
             strongest = _strongest(definitions, scoped=scoped)
             owners = reader.files_of_blobs(strongest)
-            place = {blob: i for i, blob in enumerate(strongest)}
-            owners.sort(key=lambda file: (place[file.blob_id], file.path))
+            owners.sort(key=lambda file: (strongest[file.blob_id], file.path))
             found.take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
             if chosen.mode == "auto":
                 as_typed = symbol.written_as(definitions, without_courtesy(typed))
@@ -782,11 +781,15 @@ def _plan_of_prose(query: Query) -> Plan:
     return plan(query.mode, "natural_language", "")
 
 
-def _strongest(definitions: Mapping[int, Sequence[symbol.Definition]], *, scoped: bool) -> list[int]:
-    """The contents that define a name of the query, the likeliest first; all of them if only some files count."""
+def _strongest(
+    definitions: Mapping[int, Sequence[symbol.Definition]], *, scoped: bool
+) -> dict[int, tuple[bool, float]]:
+    """The contents that most likely define a name of the query, with a key that puts the likeliest first; those as
+    likely as the last are among them, as ids tell how the index came about. All if only some files count."""
     firsts = {blob: defined[0] for blob, defined in definitions.items()}
-    strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
-    return strongest if scoped else strongest[: SYMBOL_FILES * 4]
+    places = {blob: (first.alike, -first.strength) for blob, first in firsts.items()}
+    last = max(places.values() if scoped else sorted(places.values())[: SYMBOL_FILES * 4], default=None)
+    return {blob: place for blob, place in places.items() if last is None or place <= last}
 
 
 def _encoded(channel: SemanticChannel, text: str) -> tuple[NDArray[np.float32] | None, EmbedderUnavailable | None]:
