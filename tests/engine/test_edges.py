@@ -14,6 +14,7 @@ from findling.engine import Engine
 from findling.model.errors import InvalidInput, RefNotIndexed
 from findling.model.languages import LANGUAGES
 from findling.model.types import EdgeResult
+from findling.search import dynamic
 from findling.search.edges import MOST_EDGES
 from findling.search.graph.rules import RULES
 from findling.store.local import checksums
@@ -424,6 +425,12 @@ def test_comments_and_docstrings_name_nothing_and_unread_files_are_counted(proje
     assert found.notes == ("3 more files may name it in a string: only the nearest were read.",)
 
 
+def test_comments_that_do_not_end_are_looked_through_once() -> None:
+    """With the square of their length it would take hours."""
+    lines = ['a = "app.greet"', *["/* " * 100] * 10_000]
+    assert dynamic._code(lines, "c")[0] == lines[0]
+
+
 def test_where_a_chain_of_calls_ends_is_told_with_the_line_and_why(project: Opened) -> None:
     engine = project(
         {
@@ -549,6 +556,15 @@ def test_impact_follows_callers_step_by_step_and_tells_from_where(project: Opene
     assert reached.in_tests == 1 and sum(reached.totals.values()) == 6
     assert (3, "tests/test_c.py", "test_open", "Store.open") in steps(engine.impact("read", tests=True))
     assert steps(engine.impact("read", steps=1)) == steps(engine.callers("read"))
+
+
+def test_an_impact_has_all_direct_callers_however_few_files_its_further_steps_read(
+    project: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("findling.search.edges.FILES_OF_STEPS", 1)
+    users = {f"u{at}.py": f"import a\ndef use{at}():\n    a.read()\n" for at in range(5)}
+    reached = project({"a.py": "def read(): ...\n", **users}).impact("read")
+    assert [step[1] for step in steps(reached) if step[0] == 1] == sorted(users)
 
 
 def test_what_a_function_gives_has_the_type_of_all_that_it_returns(project: Opened) -> None:

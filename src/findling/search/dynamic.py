@@ -41,10 +41,11 @@ _STAND_IN = re.compile(r"\bpatch\b|\bmock")
 
 _PROSE = re.compile(
     r"""(?P<text>(?P<triple>\"{3}|'{3})(?:\\.|(?!(?P=triple)).)*(?P=triple))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
-    r"""|`(?:\\.|[^`\\])*`|(?P<hash>\#[^\n]*)|(?P<slashes>//[^\n]*|/\*.*?\*/)""",
+    r"""|`(?:\\.|[^`\\])*`|(?P<hash>\#[^\n]*)|(?P<slashes>//[^\n]*|/\*.*?(?:\*/|\Z))""",
     re.DOTALL,
 )
-"""Strings and comments: what begins in one of them is no other one."""
+"""Strings and comments: what begins in one of them is no other one. A comment that does not end is looked through once,
+as it takes the rest of the file."""
 
 _WITH_HASH, _WITH_SLASHES = frozenset(("python", "ruby", "php")), frozenset(("python", "ruby"))
 """Families whose comments begin with ``#``, and those where ``//`` begins none."""

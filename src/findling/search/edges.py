@@ -259,8 +259,8 @@ class EdgeSearch:
     # --- callers --------------------------------------------------------------------------------------------
 
     def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
-        self._files_left = FILES_OF_STEPS if steps > 1 else None
         edges = self.callers(wanted)
+        self._files_left = FILES_OF_STEPS  # the first step alone goes by time
         seen, last = {each.key for each in wanted}, edges.found
         for step in range(2, steps + 1):
             self._index.bring(*(self.trial(self.is_followed, edge) for edge in last))
