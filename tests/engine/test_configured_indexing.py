@@ -154,7 +154,7 @@ def test_a_changed_size_cuts_everything_anew_once(root: Path, tmp_path: Path) ->
         first = engine.search("retrying", wait_s=None)
         assert CHANGED in first.notes
         assert (first.freshness, first.completeness) == ("fresh", "complete")
-        again = engine.search("retrying")
+        again = engine.search("retrying", explain=True)
         assert again.notes == ()
         assert engine.index().changed == 0
         grown = contents(engine)

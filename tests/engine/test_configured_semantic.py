@@ -54,14 +54,14 @@ def test_switched_off_no_vector_is_made_and_every_answer_says_so(root: Path) -> 
         assert report.embedded == vectors(engine) == 0
         assert any("semantic.enabled is false" in note for note in report.notes)
         for mode in ("auto", "hybrid"):
-            found = engine.search(QUESTION, mode=mode)
+            found = engine.search(QUESTION, mode=mode, explain=True)
             assert found.hits[0].path in ("src/retry.py", "docs/guide.md")
             assert all("semantic" not in hit.sources for hit in found.hits)
             assert found.notes == (
                 "Searching by meaning is off: semantic.enabled is false. Only text and names were searched.",
             )
             assert (found.completeness, found.coverage.vectors_wanted) == ("complete", False)
-        assert engine.search(QUESTION, mode="keyword").notes == ()
+        assert engine.search(QUESTION, mode="keyword", explain=True).notes == ()
         by_meaning = engine.search(QUESTION, mode="semantic")
         assert not by_meaning.hits
         assert by_meaning.notes == ("Searching by meaning is off: semantic.enabled is false.",)
@@ -77,7 +77,7 @@ def test_switched_on_again_the_vectors_come_with_the_next_question(root: Path) -
     with Engine.open(root=root, config=OFF) as engine:
         engine.index()
     with Engine.open(root=root) as engine:
-        found = engine.search(QUESTION)
+        found = engine.search(QUESTION, explain=True)
         assert found.coverage.embedded_chunks == found.coverage.chunks > 0
         assert found.notes == ()
         with_meaning = engine.search(QUESTION, mode="semantic").hits
@@ -175,7 +175,7 @@ def test_a_model_that_cannot_be_used_is_told_and_text_goes_on(name: str, root: P
     """S2-48, S2-50, D31: a model that is named, or that a profile means, is the one that is used, or none."""
     write(root, "findling.toml", UNAVAILABLE[name])
     with Engine.open(root=root) as engine:
-        found = engine.search(QUESTION, wait_s=None)
+        found = engine.search(QUESTION, wait_s=None, explain=True)
         assert found.hits
         assert all("semantic" not in hit.sources for hit in found.hits)
         (note,) = found.notes
@@ -213,7 +213,7 @@ def test_an_external_model_behind_a_closed_gate_gives_way_to_the_local_one(root:
         semantic=Semantic(external_provider_enabled=True, allow_code_payload_to_external=True),
     )
     with Engine.open(root=root, config=opened) as engine:
-        (note,) = engine.search(QUESTION).notes
+        (note,) = engine.search(QUESTION, explain=True).notes
         assert "CODECOMPASS_EMBEDDING_API_KEY" in note
 
 
@@ -224,7 +224,7 @@ def test_an_index_keeps_its_model_when_the_configuration_goes(root: Path) -> Non
         connection.execute("UPDATE models SET fingerprint='ollama/nomic-embed-text/0123456789ab'")
         connection.close()
     with Engine.open(root=root) as engine:
-        found = engine.search(QUESTION)
+        found = engine.search(QUESTION, explain=True)
         assert found.hits
         assert "Is Ollama running?" in found.notes[0]
     with Workspace(root=root) as workspace:

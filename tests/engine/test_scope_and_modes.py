@@ -144,10 +144,10 @@ def test_reasons_add_up_to_the_rank_value(engine: Engine, mode: str) -> None:
 
 
 def test_an_answer_is_in_order_and_counts_all_that_matched(engine: Engine) -> None:
-    everything = engine.search("retry", limit=100)
+    everything = engine.search("retry", limit=100, explain=True)
     assert [hit.rank_value for hit in everything.hits] == sorted((h.rank_value for h in everything.hits), reverse=True)
     assert everything.total == len(everything.hits) > 2
-    few = engine.search("retry", limit=2)
+    few = engine.search("retry", limit=2, explain=True)
     assert few.total == everything.total
     assert places(few) == places(everything)[:2]
 

@@ -330,9 +330,9 @@ def test_a_scope_below_the_root_holds_in_every_mode(project: Path) -> None:
 
 def test_a_higher_limit_only_adds(engine: Engine) -> None:
     for query in QUERIES:
-        longest = engine.search(query, limit=100)
+        longest = engine.search(query, limit=100, explain=True)
         for limit in (1, 3, 10):
-            fewer = engine.search(query, limit=limit)
+            fewer = engine.search(query, limit=limit, explain=True)
             assert shown(fewer) == shown(longest)[:limit]
             assert fewer.total == longest.total
 
