@@ -212,11 +212,9 @@ class Failing(reading.pool.Worker):
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Any] | None:
         if not files:
             return super().ask(files, 20)
-        if self.how == "killed":
-            self.start().kill()
-            return super().ask(files, time_s)
-        if self.how == "stopped":
-            os.kill(self.start().pid, signal.SIGSTOP)
+        if self.how in ("killed", "stopped"):
+            assert self._process is not None
+            os.kill(self._process.pid, signal.SIGKILL if self.how == "killed" else signal.SIGSTOP)
             return super().ask(files, time_s)
         raise RuntimeError("can't start new thread")
 
