@@ -381,7 +381,12 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
 
 
 def test_the_command_for_more_asks_the_same_index(piped: Callable[..., Ran]) -> None:
-    for typed, repeated in ((["--ref", "v 1", "--cache"], "'--ref=v 1' --cache"), (["."], "."), (["gone"], "./gone")):
+    for typed, repeated in (
+        (["--ref", "v 1", "--cache"], "'--ref=v 1' --cache"),
+        (["--collection", "a,b"], "--collection=a,b"),
+        (["."], "."),
+        (["gone"], "./gone"),
+    ):
         ran = piped("search", "retry", *typed, answers=[ANSWER])
         assert ran.out.splitlines()[-1] == f"whole definitions: findling symbol Client.send {repeated}", ran.err
 

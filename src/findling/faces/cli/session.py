@@ -154,7 +154,7 @@ class Session:
         password."""
         path = getattr(self._args, "path", None)
         repeated = [path if os.path.lexists(path) else f"./{path}"] if path else []  # else it would be a name
-        for option in ("root", "ref", "config"):
+        for option in ("root", "collection", "ref", "config"):
             value = getattr(self._args, option, None)
             repeated += [f"--{option}={value}"] if value else []
         return shlex.join([*repeated, *(["--cache"] if getattr(self._args, "cache", False) else [])])
