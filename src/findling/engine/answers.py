@@ -190,10 +190,10 @@ class Answers:
         """``relate``: with what belongs to the places that are shown in full; their files are still open then."""
         notes = [
             *query.notes,
-            *found.notes,
             *self.searched.take_notes(),
             *([meaning.note] if meaning.note else ()),
             *meaning.by_words,
+            *found.notes,
         ]
         every = [coverage(store) for store in self.searched.stores]
         far = any(store.shared for store in self.searched.stores)  # what belongs to a place takes more round trips

@@ -181,7 +181,7 @@ class Searcher:
                 verdict = self._absent(query, guess, unread, scope)
                 instead = replace(query, text=verdict.instead or query.text)
                 found = self._nothing(query, guess, "sure") if verdict.ends else self._found(instead, scope)
-        return found._replace(intent=guess, absent=verdict.absent, notes=(*found.notes, *verdict.notes))
+        return found._replace(intent=guess, absent=verdict.absent, notes=(*verdict.notes, *found.notes))
 
     def _first_asks(
         self, query: Query, guess: IntentGuess, unread: Unread, scope_path: str
