@@ -6,6 +6,7 @@ The embedder is an Ollama in a process of its own wherever there is one.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -247,6 +248,8 @@ def state(
 ) -> tuple[str, Path]:
     """A project that was indexed as the state wants it."""
     root = make(tmp_path_factory.mktemp("state").resolve())
+    for file in filter(Path.is_file, root.rglob("*")):
+        os.utime(file, (1_700_000_000, 1_700_000_000))  # long before: what was just written counts as changed
     forget()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
