@@ -90,7 +90,10 @@ def test_milvus_proposes_what_postgresql_does_in_one_round_trip_more(
             engine.search("the first one connects")
             trips, times = wire.trips, asked_milvus()
             assert not any("Milvus" in note for note in engine.search(QUESTIONS[0]).notes)
-            assert wire.trips - trips <= 5 and asked_milvus() == times + 1  # the fifth ends the one before
+            # A simple query, ``Q``, ends a transaction, some time after the question that began it.
+            asked = [kinds for kinds in wire.sent[trips:] if not kinds.endswith(b"Q")]
+            assert len(asked) <= 4, asked
+            assert asked_milvus() == times + 1
     monkeypatch.setenv("FINDLING_STORE", url)
     found, notes = places(tmp_path)
     monkeypatch.delenv("FINDLING_MILVUS")
